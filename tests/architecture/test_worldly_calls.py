@@ -1,0 +1,99 @@
+"""Only the rooms at the edge touch the world; plugins see only the public API."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMPILER = ROOT / "compiler" / "trainform"
+PLUGINS = ROOT / "plugins" / "trainform_plugins"
+
+EDGE = {"cli", "io", "run"}
+WORLDLY_MODULES = {
+    "asyncio", "ctypes", "datetime", "fileinput", "getpass", "glob", "http", "io", "locale", "os", "pathlib",
+    "multiprocessing", "platform", "random", "secrets", "shutil", "signal", "socket", "ssl", "subprocess",
+    "sys", "tempfile", "threading", "time", "urllib.request", "uuid",
+}  # fmt: skip
+WORLDLY_PREFIXES = tuple(f"{module}." for module in sorted(WORLDLY_MODULES))
+WORLDLY_CALLS = {"__import__", "breakpoint", "compile", "eval", "exec", "input", "open", "print"}
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def inner_modules() -> list[Path]:
+    compiler = [path for path in modules(COMPILER) if path.relative_to(COMPILER).parts[0] not in EDGE]
+    return compiler + modules(PLUGINS)
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    """Every module that is imported, anywhere in a file, with the names taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, []) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or "", [alias.name for alias in node.names]
+
+
+def worldly(source: str) -> list[str]:
+    """What in `source` reaches for files, processes, the network, time or chance."""
+    tree = ast.parse(source)
+    modules = [module for module, _ in imports(tree) if f"{module}.".startswith(WORLDLY_PREFIXES)]
+    calls = [
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORLDLY_CALLS
+    ]
+    return modules + calls
+
+
+@pytest.mark.parametrize("path", inner_modules(), ids=name)
+def test_only_the_edge_touches_the_world(path):
+    assert worldly(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import os.path", ["os.path"]),
+        ("from time import sleep", ["time"]),
+        ("def f():\n    import random", ["random"]),
+        ("open('x')", ["open"]),
+        ("re.compile('x')\nplan.open('x')", []),
+    ],
+)
+def test_the_check_itself_sees(source, found):
+    assert worldly(source) == found
+
+
+def foreign(source: str) -> list[str]:
+    """What a plugin imports of ours that is neither the public API nor its own."""
+    public = {"trainform", "trainform.plugin"}
+    ours = ("trainform", "trainform_plugins")
+    return [
+        module
+        for module, _ in imports(ast.parse(source))
+        if module.partition(".")[0] in ours and module not in public
+    ]
+
+
+@pytest.mark.parametrize("path", modules(PLUGINS), ids=name)
+def test_a_plugin_imports_the_public_api_and_no_other_plugin(path):
+    assert foreign(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", modules(COMPILER), ids=name)
+def test_the_compiler_never_imports_a_plugin(path):
+    assert [
+        module for module, _ in imports(ast.parse(path.read_text())) if module.startswith("trainform_plugins")
+    ] == []
