@@ -1,0 +1,22 @@
+"""trainform: Kubeflow TrainJobs in git, compiled to the manifests that a cluster runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainform.core.plugin import Plugin as Plugin
+    from trainform.stream import compile_stream as compile_stream
+
+__version__ = "0.1.0"
+
+_HOMES = {"Plugin": "trainform.core.plugin", "compile_stream": "trainform.stream"}
+"""Where the public names live: imported when first used, so that `import trainform` is free."""
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'trainform' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

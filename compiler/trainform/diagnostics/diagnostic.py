@@ -1,0 +1,96 @@
+"""One problem, and the place in a source document that it speaks of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, Protocol
+
+Severity = Literal["error", "warning", "info"]
+
+Path = tuple[str | int, ...]
+"""Where in a tree: keys and list indexes from the root, `("spec", "env", 0, "name")`."""
+
+
+class Position(NamedTuple):
+    """Line and column in a file, both counted from 1."""
+
+    line: int
+    column: int
+
+
+class Place(Protocol):
+    """Something that knows where the elements of a tree stand in a file."""
+
+    @property
+    def file(self) -> str: ...
+
+    def position(self, path: Path) -> Position:
+        """Where the element at `path` stands; of its nearest parent when it is absent."""
+
+    def line(self, number: int) -> str:
+        """The text of one line of the file, counted from 1, without its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A problem with its cause in plain words and what to write instead.
+
+    `path` speaks of the source document `place`; `object` and `object_path` of a rendered
+    object where the fault shows only there. `at` overrides the position that `place` would
+    give (a syntax error has a position but no path). Positions are looked up only when a
+    diagnostic is shown, so that a run without problems never pays for them.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    hint: str = ""
+    path: Path = ()
+    place: Place | None = None
+    at: Position | None = None
+    plugin: str = ""
+    object: str = ""
+    object_path: Path = ()
+
+    @property
+    def file(self) -> str:
+        return self.place.file if self.place else ""
+
+    @property
+    def position(self) -> Position | None:
+        """The line and column to show, or None for a problem of no single place."""
+        if self.at or self.place is None:
+            return self.at
+        return self.place.position(self.path)
+
+    def to_json(self) -> dict[str, str | int | None]:
+        """The `Diagnostic` document of the JSON contract; absent places are null."""
+        position = self.position
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "field": dotted(self.path),
+            "file": self.file or None,
+            "line": position.line if position else None,
+            "column": position.column if position else None,
+            "hint": self.hint,
+            "plugin": self.plugin or None,
+            "object": self.object or None,
+            "objectField": dotted(self.object_path) or None,
+        }
+
+    def by(self, plugin: str) -> Diagnostic:
+        """The same problem, marked as found by `plugin`."""
+        return self if self.plugin else replace(self, plugin=plugin)
+
+
+def dotted(path: Path) -> str:
+    """A path in the API's words: `spec.trainer.env[0].name`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text

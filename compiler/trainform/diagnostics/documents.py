@@ -1,0 +1,58 @@
+"""The JSON documents that programs read: RenderResult and ValidateResult."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from trainform.diagnostics.diagnostic import Diagnostic
+from trainform.diagnostics.order import in_order
+
+API_VERSION = "trainform.dev/v1alpha1"
+
+
+class RenderedJob(Protocol):
+    """What a RenderResult tells of one job; `objects` is empty when the job has an error."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def environment(self) -> str: ...
+    @property
+    def objects(self) -> Sequence[dict[str, Any]]: ...
+    @property
+    def diagnostics(self) -> Sequence[Diagnostic]: ...
+    @property
+    def deviations(self) -> Sequence[str]: ...
+
+
+def render_result(jobs: Iterable[RenderedJob], diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
+    """The `RenderResult` document; `diagnostics` speak of the stream or repository as a whole."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "RenderResult",
+        "jobs": [_job(job) for job in jobs],
+        "diagnostics": _told(diagnostics),
+    }
+
+
+def validate_result(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
+    """The `ValidateResult` document: every problem, in the order in which text would tell it."""
+    return {"apiVersion": API_VERSION, "kind": "ValidateResult", "diagnostics": _told(diagnostics)}
+
+
+def _job(job: RenderedJob) -> dict[str, Any]:
+    return {
+        "name": job.name,
+        "namespace": job.namespace,
+        "environment": job.environment,
+        "objects": list(job.objects),
+        "diagnostics": _told(job.diagnostics),
+        "deviations": list(job.deviations),
+    }
+
+
+def _told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, str | int | None]]:
+    return [diagnostic.to_json() for diagnostic in in_order(diagnostics)]

@@ -1,0 +1,84 @@
+"""A line of a source file with a mark under the element in question."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+TAB = "    "
+WIDTH = 120
+LEAD = 40
+"""A line longer than `WIDTH` columns is cut, with `LEAD` columns kept before the mark."""
+
+_TOKEN = re.compile(
+    r"""
+      \s+                                                  # white space, a tab for example
+    | "(?:[^"\\]|\\.)*"?                                  # double-quoted
+    | '(?:[^']|'')*'?                                     # single-quoted
+    | [\[\]{},]                                           # flow punctuation
+    | .+?(?=\s*(?:$|\s\#|:(?:\s|$)|[,\]}]+(?:\s|$)))      # plain, up to a comment, a colon or the end
+    """,
+    re.VERBOSE,
+)
+
+
+class Excerpt(NamedTuple):
+    """What to print: the text, and the columns (from 0) that the mark covers."""
+
+    text: str
+    start: int
+    width: int
+
+
+def excerpt(line: str, column: int) -> Excerpt:
+    """The text around `column` (from 1) of `line`, safe to print, with the element's extent.
+
+    Columns count characters; a tab is printed as four spaces and a wide character takes two
+    columns, so that the mark stands under what it means in any terminal.
+    """
+    index = min(column - 1, len(line))
+    token = _TOKEN.match(line, index)
+    end = max(token.end() if token else index, index + 1)
+    before, marked, after = line[:index], line[index:end], line[end:]
+    return _cut(printable(before), printable(marked) or " ", printable(after))
+
+
+def printable(text: str) -> str:
+    """Tabs as spaces; control characters, which could command the terminal, as `\ufffd`."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\u200c\u200d" else _shown(c) for c in text)
+
+
+def _shown(character: str) -> str:
+    if character == "\t":
+        return TAB
+    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal `text` takes."""
+    return len(text) if text.isascii() else sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _cut(before: str, marked: str, after: str) -> Excerpt:
+    if columns(before) + columns(marked) + columns(after) > WIDTH:
+        before = _tail(before, LEAD)
+        marked = _head(marked, WIDTH - LEAD)
+        after = _head(after, max(WIDTH - columns(before) - columns(marked), 1))
+    return Excerpt((before + marked + after).rstrip(), columns(before), columns(marked))
+
+
+def _head(text: str, width: int) -> str:
+    return text if columns(text) <= width else text[: width - 1] + "…"
+
+
+def _tail(text: str, width: int) -> str:
+    return text if columns(text) <= width else "…" + text[1 - width :]

@@ -1,0 +1,48 @@
+"""The order in which problems are told, and how they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.diagnostics.diagnostic import Diagnostic, Severity, dotted
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sorted by file, line, column and code; the same problem found twice is told once.
+
+    A runtime that ten jobs use is read once but checked with each of them, hence the doubles.
+    """
+    unique = {_key(diagnostic): diagnostic for diagnostic in diagnostics}
+    return [unique[key] for key in sorted(unique)]
+
+
+def _key(diagnostic: Diagnostic) -> tuple[str | int, ...]:
+    line, column = diagnostic.position or (0, 0)
+    where = (diagnostic.file, line, column, diagnostic.code)
+    what = (dotted(diagnostic.path), diagnostic.object, dotted(diagnostic.object_path))
+    return (*where, *what, diagnostic.severity, diagnostic.message, diagnostic.plugin)
+
+
+def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+
+def at_least(severity: Severity, diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether any problem is as grave as `severity`, or graver."""
+    grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
+    return any(diagnostic.severity in grave for diagnostic in diagnostics)
+
+
+def summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning in 1 file`, or nothing when there is nothing to tell."""
+    told = list(diagnostics)
+    counts = [(severity, sum(1 for each in told if each.severity == severity)) for severity in SEVERITIES]
+    parts = [counted(count, severity) for severity, count in counts if count]
+    files = len({each.file for each in told if each.file})
+    return ", ".join(parts) + (f" in {counted(files, 'file')}" if files else "")
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,20 @@
+"""Near names, for hints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The name of `known` that `word` was probably meant to be, or the empty string."""
+    from difflib import get_close_matches  # slow to import, and only mistakes need it
+
+    by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
+    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[near[0]] if near else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean "name"?`, or the empty string when nothing is near."""
+    near = nearest(word, known)
+    return f'did you mean "{near}"?' if near else ""

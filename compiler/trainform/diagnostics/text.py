@@ -1,0 +1,102 @@
+"""Problems as a person reads them: what, where, the line itself, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.diagnostics.diagnostic import Diagnostic, dotted
+from trainform.diagnostics.excerpt import excerpt, printable
+from trainform.diagnostics.order import in_order, summary
+
+_RESET = "\x1b[0m"
+_STYLES = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "info": "\x1b[1;36m",
+    "place": "\x1b[1m",
+    "field": "\x1b[1m",
+    "code": "\x1b[2m",
+    "gutter": "\x1b[34m",
+    "help": "\x1b[1;32m",
+    "note": "\x1b[1;34m",
+}
+
+
+def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
+    """Every problem in order, then a summary line; the empty string when there are none.
+
+    `colour` adds ANSI escapes. The caller decides, knowing whether a terminal listens.
+    """
+    told = in_order(diagnostics)
+    if not told:
+        return ""
+    blocks = [_block(diagnostic, _Paint(colour)) for diagnostic in told]
+    return "\n\n".join([*blocks, summary(told)]) + "\n"
+
+
+class _Paint:
+    __slots__ = ("colour",)
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"{_STYLES[style]}{text}{_RESET}" if self.colour and text else text
+
+
+def _block(diagnostic: Diagnostic, paint: _Paint) -> str:
+    source = _source(diagnostic, paint)
+    return "\n".join([_headline(diagnostic, paint), *source, *_notes(diagnostic, paint)])
+
+
+def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
+    """`jobs/llm.yaml:12:9: error TF102 spec.trainer.env[0].value: must be a string`."""
+    place = ":".join([diagnostic.file or "trainform", *map(str, diagnostic.position or ())])
+    field = dotted(diagnostic.path)
+    words = [
+        paint("place", printable(place) + ":"),
+        paint(diagnostic.severity, diagnostic.severity),
+        paint("code", diagnostic.code) if field else paint("code", diagnostic.code) + ":",
+    ]
+    if field:
+        words.append(paint("field", printable(field)) + ":")
+    return " ".join([*words, _indented(diagnostic.message, 2)])
+
+
+def _source(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
+    """The line itself, with its number and a mark: rustc's picture, in YAML's few lines."""
+    position = diagnostic.position
+    line = diagnostic.place.line(position.line) if diagnostic.place and position else ""
+    if not line.strip() or position is None:
+        return []
+    shown = excerpt(line, position.column)
+    number = str(position.line)
+    mark = " " * shown.start + paint(diagnostic.severity, "^" * shown.width)
+    margin = " " * len(number)
+    return [
+        paint("gutter", f"  {margin} |"),
+        paint("gutter", f"  {number} |") + f" {shown.text}",
+        paint("gutter", f"  {margin} |") + f" {mark}",
+    ]
+
+
+def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
+    notes = []
+    if diagnostic.hint:
+        notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
+    if rendered := _rendered(diagnostic):
+        notes.append(f"  {paint('note', 'note')}: {printable(rendered)}")
+    return notes
+
+
+def _rendered(diagnostic: Diagnostic) -> str:
+    """Where the fault shows, when that is an object which the reader did not write."""
+    place = f" {dotted(diagnostic.object_path)}" if diagnostic.object_path else ""
+    told = [f"in the rendered {diagnostic.object}{place}"] if diagnostic.object else []
+    if diagnostic.plugin:
+        told.append(f"found by plugin {diagnostic.plugin}")
+    return ", ".join(told)
+
+
+def _indented(text: str, width: int) -> str:
+    return f"\n{' ' * width}".join(printable(line) for line in text.split("\n"))

@@ -1,0 +1,1 @@
+"""The plugins that ship with trainform."""

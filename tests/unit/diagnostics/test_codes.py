@@ -1,0 +1,37 @@
+"""The registry of codes and the code that uses it say the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from trainform.diagnostics.codes import CODES
+
+ROOT = Path(__file__).parents[3]
+SOURCES = sorted(
+    path
+    for folder in ("compiler", "plugins")
+    for path in (ROOT / folder).rglob("*.py")
+    if path.name != "codes.py"
+)
+USED = {code for path in SOURCES for code in re.findall(r'"(TFD?\d+)"', path.read_text())}
+
+
+def test_every_code_in_use_is_registered():
+    assert sorted(USED - CODES.keys()) == []
+
+
+def test_every_registered_code_is_in_use():
+    assert sorted(CODES.keys() - USED) == []
+
+
+def test_codes_stand_in_order():
+    assert list(CODES) == sorted(CODES, key=lambda code: (code.startswith("TFD"), code))
+
+
+@pytest.mark.parametrize("title", CODES.values())
+def test_a_title_is_a_short_phrase(title):
+    assert 0 < len(title) <= 60
+    assert not title.endswith(".")
