@@ -1,0 +1,175 @@
+"""Objects as the API server would store them: defaults filled in, written the way Go writes them.
+
+Admission reads an object into Go structs and writes it out again, so zero values of plain fields vanish
+(`value: ""`, `readOnly: false`), those of pointers stay (`optional: false`), and quantities come out
+canonical. Which fields are which stands in the schemas. Inputs are never changed; results share what is
+untouched with them and with each other, so treat both as frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from trainform.k8s.quantity import QuantityError, canonical
+from trainform.k8s.schemas import Schema, reference, referenced, resolved
+from trainform.k8s.tree import Tree
+
+_JOBSET_WEBHOOK: dict[str, Tree] = {
+    "JobSetSpec": {
+        "successPolicy": {"operator": "All"},
+        "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+        "network": {},
+    },
+    "Network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+    "JobTemplateSpec": {"spec": {}},
+    "JobSpec": {"completionMode": "Indexed", "template": {}},
+    "PodTemplateSpec": {"spec": {}},
+    "PodSpec": {"restartPolicy": "OnFailure"},
+    "VolumeClaimPolicy": {"retentionPolicy": {}},
+    "ResourceFieldSelector": {"divisor": "0"},
+}
+"""What JobSet's defaulting webhook fills in, by type; the empty mappings are structs that Go always has."""
+
+
+def admit(manifest: Tree) -> Tree:
+    """A manifest of ours as it would be stored: a JobSet by `default_jobset`, any other kind as it is."""
+    return default_jobset(manifest) if manifest.get("kind") == "JobSet" else manifest
+
+
+def default_jobset(jobset: Tree) -> Tree:
+    """A JobSet as it would be stored, without its status: CRD defaults, JobSet's webhook, Go's writing.
+
+    `jobset` must be valid by the schema of a JobSet; a quantity that cannot be read stays as it is.
+    """
+    return _named_rules(_apply(_plan("JobSet", stored=True), jobset))
+
+
+def default_runtime(runtime: Tree) -> Tree:
+    """A TrainingRuntime or ClusterTrainingRuntime with the defaults of its CRD, and without nulls."""
+    return _apply(_plan("TrainingRuntime", stored=False), runtime)
+
+
+def default_train_job(job: Tree) -> Tree:
+    """A TrainJob with the defaults of its CRD, and without nulls."""
+    return _apply(_plan("TrainJob", stored=False), job)
+
+
+def _named_rules(jobset: Tree) -> Tree:
+    """The webhook names each failure policy rule that has no name after its place in the list."""
+    rules = jobset.get("spec", {}).get("failurePolicy", {}).get("rules", ())
+    if all(rule.get("name") for rule in rules):
+        return jobset
+    named = [{**rule, "name": rule.get("name") or f"failurePolicyRule{i}"} for i, rule in enumerate(rules)]
+    spec = jobset["spec"]
+    return {**jobset, "spec": {**spec, "failurePolicy": {**spec["failurePolicy"], "rules": named}}}
+
+
+class _Plan(NamedTuple):
+    """What to do with an object of one type."""
+
+    fields: dict[str, Callable[[Any], Any]]
+    defaults: tuple[tuple[str, Any], ...]
+
+
+def _apply(plan: _Plan, tree: Tree) -> Tree:
+    """`tree` itself where nothing changes (or it is of a wrong type), else a changed copy."""
+    if type(tree) is not dict:
+        return tree
+    fields, defaults = plan
+    result = tree
+    for name, value in tree.items():
+        if value is not None:
+            rule = fields.get(name)
+            if rule is None:
+                continue
+            new = rule(value)
+            if new is value:
+                continue
+        else:
+            new = None
+        if result is tree:
+            result = tree.copy()
+        if new is None:
+            del result[name]
+        else:
+            result[name] = new
+    for name, default in defaults:
+        if name not in result:
+            if result is tree:
+                result = tree.copy()
+            result[name] = default.copy() if type(default) is dict else default
+    return result
+
+
+def _each(plan: _Plan, items: list[Any]) -> list[Any]:
+    if type(items) is not list:
+        return items
+    result = items
+    for index, item in enumerate(items):
+        new = _apply(plan, item)
+        if new is not item:
+            if result is items:
+                result = items.copy()
+            result[index] = new
+    return result
+
+
+def _quantity(value: Any) -> Any:
+    try:
+        new = canonical(value)
+    except QuantityError:
+        return value
+    return value if new == value else new
+
+
+def _quantities(amounts: Tree) -> Tree:
+    result = amounts
+    for name, value in amounts.items():
+        new = _quantity(value)
+        if new is not value:
+            if result is amounts:
+                result = amounts.copy()
+            result[name] = new
+    return result
+
+
+def _without_zero(value: Any) -> Any:
+    return value or None
+
+
+@cache
+def _plan(kind: str, *, stored: bool) -> _Plan:
+    """The plan for a type; `stored` adds what happens on the way through Go and the webhook."""
+    properties = resolved(reference(kind)).get("properties", {})
+    rules = {name: _rule(schema, stored) for name, schema in properties.items()}
+    fields = {name: rule for name, rule in rules.items() if rule is not None}
+    defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+    defaults |= _JOBSET_WEBHOOK.get(kind, {}) if stored else {}
+    # A default that is an object has defaults of its own.
+    filled = ((name, fields[name](value) if value == {} else value) for name, value in defaults.items())
+    return _Plan(fields, tuple(filled))
+
+
+def _rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
+    """What to do with a field that is there, or None when nothing ever is to be done."""
+    if schema.get("type") == "array":
+        plan = _plan_of(schema["items"], stored)
+        return plan and (lambda items: _each(plan, items))
+    if schema.get("x-go-omitempty"):
+        return _without_zero if stored else None
+    if referenced(schema) == "Quantity":
+        return _quantity if stored else None
+    if referenced(schema.get("additionalProperties") or {}) == "Quantity":
+        return _quantities if stored else None
+    plan = _plan_of(schema, stored)
+    return plan and (lambda tree: _apply(plan, tree))
+
+
+def _plan_of(schema: Schema, stored: bool) -> _Plan | None:
+    if not resolved(schema).get("properties"):
+        return None
+    plan = _plan(referenced(schema), stored=stored)
+    # Nulls are gone from what is stored, so an object without rules and defaults needs no visit.
+    return plan if not stored or plan.fields or plan.defaults else None

@@ -1,0 +1,439 @@
+"""Derives compiler/trainform/k8s/schemas/kubernetes.json from the models of `kubeflow-trainer-api`.
+
+    python scripts/derive_schemas.py
+
+Those models carry the field names, types and required fields of core/v1, batch/v1, JobSet and Trainer at the
+Kubernetes version that the Trainer and JobSet CRDs embed (a newer `kubernetes` client knows fields that both
+CRDs would drop). What the models do not carry stands in the tables below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import typing
+from pathlib import Path
+from typing import Any
+
+import kubeflow_trainer_api.models as models
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+
+TARGET = Path(__file__).parent.parent / "compiler/trainform/k8s/schemas/kubernetes.json"
+
+ROOTS = (
+    "JobsetV1alpha2JobSet",
+    "TrainerV1alpha1TrainJob",
+    "TrainerV1alpha1TrainingRuntime",
+    "TrainerV1alpha1ClusterTrainingRuntime",
+    "IoK8sApiCoreV1ConfigMap",
+)
+
+PREFIXES = (
+    "IoK8sApiBatchV1",
+    "IoK8sApiCoreV1",
+    "IoK8sApimachineryPkgApiResource",
+    "IoK8sApimachineryPkgApisMetaV1",
+    "IoK8sApimachineryPkgUtilIntstr",
+    "JobsetV1alpha2",
+    "SchedulingV1beta1",
+    "TrainerV1alpha1",
+)
+RENAMED = {"IoK8sApiBatchV1SuccessPolicy": "batch SuccessPolicy"}
+
+# Status is written by servers only; its shape is nobody's business here.
+STATUS_IS_OPEN = ("JobSet", "TrainJob", "PersistentVolumeClaim")
+ROOT_NAMES = {"JobSet", "TrainJob", "TrainingRuntime", "ClusterTrainingRuntime", "ConfigMap"}
+
+# Facts that the models do not carry. Names are `Type.field` as the API spells them. Read off the Go types and
+# CRDs of Kubernetes 1.36, JobSet v0.12, Trainer v2.3, scheduler-plugins v0.35 and Volcano v1.13.
+
+INT32: Schema = {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}
+INT64: Schema = {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1}
+STRING: Schema = {"type": "string"}
+STRINGS: Schema = {"type": "array", "items": STRING}
+OPEN: Schema = {"type": "object"}
+EMPTY: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+QUANTITY: Schema = {
+    "type": ["integer", "string"],
+    "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+}
+QUANTITIES: Schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Quantity"}}
+
+HAND_WRITTEN: dict[str, Schema] = {
+    "Quantity": QUANTITY,
+    "IntOrString": {"type": ["integer", "string"]},
+    # Metadata of an object inside another object: a CRD keeps only these fields.
+    "EmbeddedObjectMeta": {
+        "annotations": {"type": "object", "additionalProperties": STRING},
+        "finalizers": STRINGS,
+        "labels": {"type": "object", "additionalProperties": STRING},
+        "name": {**STRING, "x-go-omitempty": True},
+        "namespace": {**STRING, "x-go-omitempty": True},
+    },
+    "coscheduling PodGroup": {"spec": {"$ref": "#/$defs/coscheduling%20PodGroupSpec"}},
+    "coscheduling PodGroupSpec": {
+        "minMember": {**INT32, "minimum": 1},
+        "minResources": QUANTITIES,
+        "scheduleTimeoutSeconds": INT32,
+    },
+    "volcano PodGroup": {"spec": {"$ref": "#/$defs/volcano%20PodGroupSpec"}},
+    "volcano PodGroupSpec": {
+        "minMember": {**INT32, "minimum": 0},
+        "minTaskMember": {"type": "object", "additionalProperties": INT32},
+        "queue": STRING,
+        "priorityClassName": STRING,
+        "minResources": QUANTITIES,
+        "networkTopology": {"$ref": "#/$defs/NetworkTopologySpec"},
+    },
+}
+
+INT64_FIELDS = {
+    "activeDeadlineSeconds",
+    "deletionGracePeriodSeconds",
+    "expirationSeconds",
+    "fsGroup",
+    "generation",
+    "jobIndex",
+    "highestTierAllowed",
+    "podIndex",
+    "runAsGroup",
+    "runAsUser",
+    "seconds",
+    "supplementalGroups",
+    "terminationGracePeriodSeconds",
+    "tolerationSeconds",
+}
+
+# The fields that tell the entries of a list apart; none: the entries themselves.
+LIST_KEYS: dict[str, list[str]] = {
+    "Container.env": ["name"],
+    "Container.ports": ["containerPort", "protocol"],
+    "Container.volumeDevices": ["devicePath"],
+    "Container.volumeMounts": ["mountPath"],
+    "ContainerPatch.env": ["name"],
+    "ContainerPatch.volumeMounts": ["name"],
+    "DatasetInitializer.env": ["name"],
+    "EnvInjection.targets": ["jobName"],
+    "EnvInjectionTarget.containerNames": [],
+    "EphemeralContainer.env": ["name"],
+    "EphemeralContainer.ports": ["containerPort", "protocol"],
+    "EphemeralContainer.volumeDevices": ["devicePath"],
+    "EphemeralContainer.volumeMounts": ["mountPath"],
+    "JobSetSpec.replicatedJobs": ["name"],
+    "JobSetSpecPatch.replicatedJobs": ["name"],
+    "ModelInitializer.env": ["name"],
+    "ObjectMeta.ownerReferences": ["uid"],
+    "PodFailurePolicyOnExitCodesRequirement.values": [],
+    "PodSpec.containers": ["name"],
+    "PodSpec.ephemeralContainers": ["name"],
+    "PodSpec.hostAliases": ["ip"],
+    "PodSpec.imagePullSecrets": ["name"],
+    "PodSpec.initContainers": ["name"],
+    "PodSpec.resourceClaims": ["name"],
+    "PodSpec.schedulingGates": ["name"],
+    "PodSpec.topologySpreadConstraints": ["topologyKey", "whenUnsatisfiable"],
+    "PodSpec.volumes": ["name"],
+    "PodSpecPatch.containers": ["name"],
+    "PodSpecPatch.imagePullSecrets": ["name"],
+    "PodSpecPatch.initContainers": ["name"],
+    "PodSpecPatch.schedulingGates": ["name"],
+    "PodSpecPatch.volumes": ["name"],
+    "ReplicatedJob.dependsOn": ["name"],
+    "ResourceRequirements.claims": ["name"],
+    "TrainJobSpec.runtimePatches": ["manager"],
+    "Trainer.env": ["name"],
+}
+
+NAME_253 = {"minLength": 1, "maxLength": 253}
+PORT = {"minimum": 1, "maximum": 65535}
+NOT_NEGATIVE = {"minimum": 0}
+
+FACTS: dict[str, Schema] = {
+    # What the CRDs of JobSet and Trainer say beyond types.
+    "ContainerPatch.env": {"maxItems": 128},
+    "ContainerPatch.name": NAME_253,
+    "ContainerPatch.volumeMounts": {"maxItems": 128},
+    "DatasetInitializer.env": {"maxItems": 128},
+    "DatasetInitializer.storageUri": {"maxLength": 2048},
+    "DependsOn.status": {"enum": ["Ready", "Complete"]},
+    "EnvInjectionTarget.containerNames": {"minItems": 1},
+    "EnvInjectionTarget.jobName": {"minLength": 1},
+    "FailurePolicy.restartStrategy": {"enum": ["Recreate", "BlockingRecreate", "InPlaceRestart"]},
+    "FailurePolicyRule.action": {
+        "enum": [
+            "FailJobSet",
+            "RestartJobSet",
+            "RestartJobSetAndIgnoreMaxRestarts",
+            "RestartJob",
+            "RestartJobAndIgnoreMaxRestarts",
+        ]
+    },
+    "JobSetSpec.ttlSecondsAfterFinished": NOT_NEGATIVE,
+    "JobSetSpec.volumeClaimPolicies": {"maxItems": 50},
+    "JobSetSpecPatch.replicatedJobs": {"maxItems": 100},
+    "JobSetTemplateSpec": {"minProperties": 1},
+    "MPIMLPolicySource.mpiImplementation": {"enum": ["OpenMPI", ""]},
+    "ModelInitializer.env": {"maxItems": 128},
+    "ModelInitializer.storageUri": {"maxLength": 2048},
+    "NetworkTopologySpec.mode": {"enum": ["hard", "soft"]},
+    "PodSpecPatch.containers": {"maxItems": 64},
+    "PodSpecPatch.imagePullSecrets": {"maxItems": 64},
+    "PodSpecPatch.initContainers": {"maxItems": 64},
+    "PodSpecPatch.schedulingGates": {"maxItems": 16},
+    "PodSpecPatch.serviceAccountName": {"maxLength": 253},
+    "PodSpecPatch.tolerations": {"maxItems": 128},
+    "PodSpecPatch.volumes": {"maxItems": 128},
+    "ReplicatedJob.dependsOn": {"maxItems": 5},
+    "ReplicatedJobPatch.name": {**NAME_253, "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},
+    "RuntimePatch.manager": NAME_253,
+    "RuntimeRef.apiGroup": {"maxLength": 253},
+    "RuntimeRef.kind": {"maxLength": 253},
+    "RuntimeRef.name": NAME_253,
+    "StartupPolicy.startupPolicyOrder": {"enum": ["AnyOrder", "InOrder"]},
+    "SuccessPolicy.operator": {"enum": ["All", "Any"]},
+    "TrainJobSpec.activeDeadlineSeconds": {"minimum": 1},
+    "TrainJobSpec.managedBy": {"maxLength": 253},
+    "TrainJobSpec.runtimePatches": {"maxItems": 16},
+    "Trainer.args": {"maxItems": 128},
+    "Trainer.command": {"maxItems": 128},
+    "Trainer.env": {"maxItems": 128},
+    "Trainer.image": {"maxLength": 500},
+    "Trainer.numNodes": NOT_NEGATIVE,
+    "TrainingRuntimeSpec": {"minProperties": 1},
+    "VolumeClaimPolicy.templates": {"maxItems": 50},
+    "VolumeRetentionPolicy.whenDeleted": {"enum": ["Delete", "Retain"]},
+    # What the API server says once JobSet creates the Jobs: too late for an author, so it is said here.
+    "Container.restartPolicy": {"enum": ["Always", "Never", "OnFailure", ""]},
+    "ContainerPort.containerPort": PORT,
+    "JobSpec.backoffLimit": NOT_NEGATIVE,
+    "JobSpec.completions": NOT_NEGATIVE,
+    "JobSpec.parallelism": NOT_NEGATIVE,
+    "LabelSelectorRequirement.operator": {"enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+    "PodSpec.terminationGracePeriodSeconds": NOT_NEGATIVE,
+}
+
+DEFAULTS: dict[str, Any] = {
+    # What the CRDs fill in where the field is absent and its parent is not. Names that default to the empty
+    # string are left out: Go drops them again.
+    "AzureDiskVolumeSource.cachingMode": "ReadWrite",
+    "AzureDiskVolumeSource.fsType": "ext4",
+    "AzureDiskVolumeSource.kind": "Shared",
+    "AzureDiskVolumeSource.readOnly": False,
+    "ContainerPort.protocol": "TCP",
+    "CoschedulingPodGroupPolicySource.scheduleTimeoutSeconds": 60,
+    "FailurePolicy.restartStrategy": "Recreate",
+    "FileKeySelector.optional": False,
+    "FluxMLPolicySource.numProcPerNode": 1,
+    "GRPCAction.service": "",
+    "ISCSIVolumeSource.iscsiInterface": "default",
+    "MPIMLPolicySource.mpiImplementation": "OpenMPI",
+    "MPIMLPolicySource.numProcPerNode": 1,
+    "MPIMLPolicySource.runLauncherAsNode": False,
+    "MPIMLPolicySource.sshAuthMountPath": "/root/.ssh",
+    "NetworkTopologySpec.mode": "hard",
+    "RBDVolumeSource.keyring": "/etc/ceph/keyring",
+    "RBDVolumeSource.pool": "rbd",
+    "RBDVolumeSource.user": "admin",
+    "ReplicatedJob.groupName": "default",
+    "ReplicatedJob.replicas": 1,
+    "RuntimeRef.apiGroup": "trainer.kubeflow.org",
+    "RuntimeRef.kind": "ClusterTrainingRuntime",
+    "ScaleIOVolumeSource.fsType": "xfs",
+    "ScaleIOVolumeSource.storageMode": "ThinProvisioned",
+    "TrainJobSpec.managedBy": "trainer.kubeflow.org/trainjob-controller",
+    "TrainJobSpec.suspend": False,
+    "VolumeRetentionPolicy.whenDeleted": "Delete",
+}
+
+# Optional scalars that are pointers in Go: their zero value is told apart from no value, so it stays.
+POINTERS = {
+    "AppArmorProfile": "localhostProfile",
+    "AzureDiskVolumeSource": "cachingMode fsType kind readOnly",
+    "CSIVolumeSource": "fsType readOnly",
+    "ClusterTrustBundleProjection": "name optional signerName",
+    "ConfigMapEnvSource": "optional",
+    "ConfigMapKeySelector": "optional",
+    "ConfigMapProjection": "optional",
+    "ConfigMapVolumeSource": "defaultMode optional",
+    "Container": "restartPolicy",
+    "DownwardAPIVolumeFile": "mode",
+    "DownwardAPIVolumeSource": "defaultMode",
+    "EphemeralContainer": "restartPolicy",
+    "FCVolumeSource": "lun",
+    "FileKeySelector": "optional",
+    "GRPCAction": "service",
+    "HostPathVolumeSource": "type",
+    "ISCSIVolumeSource": "initiatorName",
+    "JobSetSpec": "managedBy suspend ttlSecondsAfterFinished",
+    "JobSpec": "activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy "
+    "manualSelector maxFailedIndexes parallelism podReplacementPolicy suspend ttlSecondsAfterFinished",
+    "KeyToPath": "mode",
+    "Lifecycle": "stopSignal",
+    "Network": "enableDNSHostnames publishNotReadyAddresses",
+    "ObjectMeta": "deletionGracePeriodSeconds",
+    "OwnerReference": "blockOwnerDeletion controller",
+    "PersistentVolumeClaimSpec": "storageClassName volumeAttributesClassName volumeMode",
+    "PodCertificateProjection": "maxExpirationSeconds",
+    "PodDNSConfigOption": "value",
+    "PodFailurePolicyOnExitCodesRequirement": "containerName",
+    "PodResourceClaim": "resourceClaimName resourceClaimTemplateName",
+    "PodSchedulingGroup": "podGroupName",
+    "PodSecurityContext": "fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seLinuxChangePolicy "
+    "supplementalGroupsPolicy",
+    "PodSpec": "activeDeadlineSeconds automountServiceAccountToken enableServiceLinks hostUsers "
+    "hostnameOverride preemptionPolicy priority runtimeClassName setHostnameAsFQDN shareProcessNamespace "
+    "terminationGracePeriodSeconds",
+    "Probe": "terminationGracePeriodSeconds",
+    "ProjectedVolumeSource": "defaultMode",
+    "SeccompProfile": "localhostProfile",
+    "SecretEnvSource": "optional",
+    "SecretKeySelector": "optional",
+    "SecretProjection": "optional",
+    "SecretVolumeSource": "defaultMode optional",
+    "SecurityContext": "allowPrivilegeEscalation privileged procMount readOnlyRootFilesystem runAsGroup "
+    "runAsNonRoot runAsUser",
+    "ServiceAccountTokenProjection": "expirationSeconds",
+    "SuccessPolicyRule": "succeededCount succeededIndexes",
+    "Toleration": "tolerationSeconds",
+    "TopologySpreadConstraint": "minDomains nodeAffinityPolicy nodeTaintsPolicy",
+    "TypedLocalObjectReference": "apiGroup",
+    "TypedObjectReference": "apiGroup namespace",
+    "VolumeMount": "mountPropagation recursiveReadOnly",
+    "VolumeRetentionPolicy": "whenDeleted",
+    "WindowsSecurityContextOptions": "gmsaCredentialSpec gmsaCredentialSpecName hostProcess runAsUserName",
+}
+
+
+def short_name(model: type[BaseModel]) -> str:
+    """The API's name of a model: `IoK8sApiCoreV1EnvVar` is `EnvVar`."""
+    name = model.__name__
+    for prefix in PREFIXES:
+        if name not in RENAMED and name.startswith(prefix):
+            return name.removeprefix(prefix)
+    return RENAMED.get(name, name)
+
+
+def enums_of(model: type[BaseModel]) -> dict[str, list[str]]:
+    """The values that the model's validators allow, by the Python name of the field."""
+    found = re.findall(r"field_validator\('(\w+)'\).*?set\(\[(.*?)\]\)", inspect.getsource(model), re.S)
+    return {field: re.findall(r"'([^']*)'", values) for field, values in found}
+
+
+class Derivation:
+    """Collects the `$defs` reachable from the roots."""
+
+    def __init__(self) -> None:
+        self.defs: dict[str, Schema] = {}
+
+    def model(self, model: type[BaseModel]) -> Schema:
+        name = short_name(model)
+        if name not in self.defs and name not in HAND_WRITTEN:
+            self.defs[name] = {}
+            self.defs[name] = self._object(name, model)
+        return {"$ref": "#/$defs/" + name.replace(" ", "%20")}
+
+    def _object(self, name: str, model: type[BaseModel]) -> Schema:
+        enums = enums_of(model)
+        properties = {}
+        required = []
+        for field, info in model.model_fields.items():
+            key = info.alias or field
+            schema = self._property(name, key, info.annotation)
+            properties[key] = schema | facts(name, key)
+            if info.is_required():
+                required.append(key)
+            elif is_go_value(model, key, schema):
+                properties[key]["x-go-omitempty"] = True
+            allow(properties[key], enums.get(field, []), optional=not info.is_required())
+        closed = {"type": "object", "properties": properties, "additionalProperties": False}
+        return closed | ({"required": required} if required else {}) | FACTS.get(name, {})
+
+    def _property(self, owner: str, key: str, annotation: Any) -> Schema:
+        if key == "metadata" and owner not in ROOT_NAMES:
+            return {"$ref": "#/$defs/EmbeddedObjectMeta"}
+        if key == "status" and owner in STATUS_IS_OPEN:
+            return OPEN
+        return self._type(key, annotation)
+
+    def _type(self, key: str, annotation: Any) -> Schema:
+        origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin in (typing.Union, typing.Annotated):
+            return self._type(key, arguments[0])
+        if origin is list:
+            return {"type": "array", "items": self._type(key, arguments[0])}
+        if origin is dict:
+            return self._map(key, arguments[1])
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return self.model(annotation)
+        if annotation is int:
+            return dict(INT64 if key in INT64_FIELDS else INT32)
+        return {"type": "boolean"} if annotation is bool else dict(STRING)
+
+    def _map(self, key: str, value: Any) -> Schema:
+        if value is Any:
+            return OPEN if key == "fieldsV1" else EMPTY
+        return {"type": "object", "additionalProperties": self._type(key, value)}
+
+
+def facts(owner: str, key: str) -> Schema:
+    """What the tables above say about a field."""
+    field = f"{owner}.{key}"
+    keys = {"x-kubernetes-list-map-keys": LIST_KEYS[field]} if field in LIST_KEYS else {}
+    default = {"default": DEFAULTS[field]} if field in DEFAULTS else {}
+    return keys | default | FACTS.get(field, {})
+
+
+def is_go_value(model: type[BaseModel], key: str, schema: Schema) -> bool:
+    """Is the optional field a plain value in Go, whose zero vanishes when Go writes it?"""
+    is_scalar = schema.get("type") in ("string", "integer", "boolean")
+    is_pointer = key in POINTERS.get(short_name(model), "").split()
+    return is_scalar and not is_pointer and not model.__name__.startswith("Trainer")
+
+
+def allow(schema: Schema, values: list[str], *, optional: bool) -> None:
+    """Restrict a string, or the entries of a list, to `values`.
+
+    The zero value of an optional Go string is the same as no value.
+    """
+    if values:
+        target = schema["items"] if schema["type"] == "array" else schema
+        target["enum"] = [*values, ""] if optional and "" not in values else values
+
+
+def hand_written(name: str, schema: Schema) -> Schema:
+    """A schema of HAND_WRITTEN; a plain table of properties is closed, a PodGroup gains its head."""
+    if "type" in schema:
+        return schema
+    if name.endswith("PodGroup"):
+        head = {
+            "apiVersion": STRING,
+            "kind": STRING,
+            "metadata": {"$ref": "#/$defs/ObjectMeta"},
+            "status": OPEN,
+        }
+        schema = head | schema
+    return {"type": "object", "properties": schema, "additionalProperties": False}
+
+
+def derive() -> dict[str, Schema]:
+    """Every `$def`, sorted by name."""
+    derivation = Derivation()
+    for root in ROOTS:
+        derivation.model(getattr(models, root))
+    written = {name: hand_written(name, schema) for name, schema in HAND_WRITTEN.items()}
+    return dict(sorted((derivation.defs | written).items()))
+
+
+def main() -> None:
+    lines = (
+        f"{json.dumps(name)}:{json.dumps(schema, separators=(',', ':'))}" for name, schema in derive().items()
+    )
+    TARGET.write_text('{"$defs":{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
