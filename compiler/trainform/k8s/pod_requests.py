@@ -1,0 +1,112 @@
+"""What one pod requests of its node, counted as the scheduler counts it.
+
+The rules are those of Kubernetes' `PodRequests`, which the scheduler and the quota controller use:
+containers add up; init containers run one after the other, so only the largest counts, on top of
+the restartable ones (sidecars) started before it; pod-level requests replace the sum; overhead
+comes on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from trainform.k8s.quantity import ZERO, Quantity, parse
+
+Requests = dict[str, Quantity]
+"""Amounts by resource name, `{"cpu": …, "nvidia.com/gpu": …}`."""
+
+
+def pod_requests(pod_spec: Mapping[str, Any], *, limits_default_requests: bool = False) -> Requests:
+    """What one pod of this spec requests, overhead included.
+
+    With `limits_default_requests`, a limit without a request counts as the request, as the API
+    server will default it when the pod is made. Raises QuantityError for an amount that is none.
+    """
+    defaults = limits_default_requests
+    requests = _sum(_requested(each, defaults) for each in pod_spec.get("containers") or ())
+    _count_init_containers(requests, pod_spec.get("initContainers") or (), defaults)
+    _apply_pod_level(requests, pod_spec.get("resources") or {}, defaults)
+    _add(requests, _amounts(pod_spec.get("overhead")))
+    return requests
+
+
+def scaled_sum(pods: Iterable[tuple[Mapping[str, Quantity], int]]) -> dict[str, str]:
+    """The canonical sum over pods, each given as `(requests of one pod, number of pods)`.
+
+    Names are in sorted order. The result is the `minResources` of a group of these pods.
+    """
+    total: Requests = {}
+    for requests, count in pods:
+        for name, amount in requests.items():
+            total[name] = total.get(name, ZERO) + amount * count
+    return format_requests(total)
+
+
+def format_requests(requests: Mapping[str, Quantity]) -> dict[str, str]:
+    """The amounts as Kubernetes writes them, by name in sorted order."""
+    return {name: str(requests[name]) for name in sorted(requests)}
+
+
+def pod_level_supports(resource: str) -> bool:
+    """Whether `resources` of a pod, rather than of a container, may set this resource."""
+    return resource in ("cpu", "memory") or resource.startswith("hugepages-")
+
+
+def _requested(container: Mapping[str, Any], limits_default: bool) -> Requests:
+    resources = container.get("resources") or {}
+    requests = _amounts(resources.get("requests"))
+    if limits_default:
+        requests = _amounts(resources.get("limits")) | requests
+    return requests
+
+
+def _amounts(resources: Mapping[str, str | int] | None) -> Requests:
+    return {name: parse(amount) for name, amount in resources.items()} if resources else {}
+
+
+def _sum(lists: Iterable[Requests]) -> Requests:
+    total: Requests = {}
+    for requests in lists:
+        _add(total, requests)
+    return total
+
+
+def _count_init_containers(
+    requests: Requests, init_containers: Iterable[Mapping[str, Any]], limits_default: bool
+) -> None:
+    """Add the sidecars to `requests`, and raise it to what the largest moment of the start needs."""
+    sidecars: Requests = {}
+    peak: Requests = {}
+    for container in init_containers:
+        needed = _requested(container, limits_default)
+        if container.get("restartPolicy") == "Always":
+            _add(requests, needed)
+            _add(sidecars, needed)
+            needed = sidecars
+        else:
+            _add(needed, sidecars)
+        _raise_to(peak, needed)
+    _raise_to(requests, peak)
+
+
+def _apply_pod_level(requests: Requests, resources: Mapping[str, Any], limits_default: bool) -> None:
+    pod_level = _amounts(resources.get("requests"))
+    if limits_default:
+        for name, limit in _amounts(resources.get("limits")).items():
+            # Pages cannot be overcommitted, so there the limit counts whatever the containers request.
+            if name not in requests or name.startswith("hugepages-"):
+                pod_level.setdefault(name, limit)
+    requests.update((name, amount) for name, amount in pod_level.items() if pod_level_supports(name))
+
+
+def _add(total: Requests, more: Mapping[str, Quantity]) -> None:
+    # An amount that stands alone stays as it was written, so a first one is no addition to zero.
+    for name, amount in more.items():
+        total[name] = total[name] + amount if name in total else amount
+
+
+def _raise_to(total: Requests, least: Mapping[str, Quantity]) -> None:
+    for name, amount in least.items():
+        if name not in total or total[name] < amount:
+            total[name] = amount
