@@ -1,0 +1,99 @@
+"""What every model of this room shares: its strictness, and the door to what Kubernetes owns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
+
+from trainform.k8s import schema
+from trainform.k8s.tree import Tree
+
+Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+KUBERNETES = "kubernetes"
+"""The type of the error that carries a list of SchemaProblem in its context."""
+
+
+class Model(BaseModel):
+    """A part of a document: frozen, nothing unknown, no coercion (a number is not a string)."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True
+    )
+
+
+def absent(default: Any) -> BeforeValidator:
+    """Makes null mean `default`: the API server drops nulls before it fills in defaults."""
+    return BeforeValidator(lambda value: default if value is None else value)
+
+
+@dataclass(frozen=True, slots=True)
+class Kube:
+    """Marks a plain tree of the named kind, checked by Kubernetes' own schema and shared, never copied."""
+
+    kind: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def check(self, tree: object) -> object:
+        _raise_if(schema.check(self.kind, tree))
+        return tree
+
+
+@dataclass(frozen=True, slots=True)
+class KubeList:
+    """Marks a list of such trees."""
+
+    kind: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def check(self, entries: object) -> object:
+        if not isinstance(entries, list):
+            raise PydanticKnownError("list_type")
+        _raise_if(
+            [
+                schema.SchemaProblem((index, *problem.path), problem.code, problem.message, problem.hint)
+                for index, entry in enumerate(entries)
+                for problem in schema.check(self.kind, entry)
+            ]
+        )
+        return entries
+
+
+def _raise_if(problems: list[schema.SchemaProblem]) -> None:
+    if problems:
+        raise PydanticCustomError(KUBERNETES, "does not fit Kubernetes' schema", {"problems": problems})
+
+
+EnvVars = Annotated[list[Tree], KubeList("EnvVar")]
+
+
+class EmbeddedMetadata(Model):
+    """Metadata of an object inside another one, `metav1.ObjectMeta` as a CRD keeps it."""
+
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    name: str | None = None
+    namespace: str | None = None
+    finalizers: list[str] | None = None
+
+
+class Metadata(Model):
+    """The head of a document: what an author writes of `metav1.ObjectMeta`."""
+
+    name: str
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None

@@ -1,0 +1,94 @@
+"""Which documents are ours, told by `apiVersion` and `kind`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from trainform.api.problem import Problem
+from trainform.diagnostics.suggest import did_you_mean, nearest
+
+Subject = Literal["job", "runtime", "environment", "fact", "other"]
+
+API_VERSION = "trainer.kubeflow.org/v1alpha1"
+TRAINER_KINDS: dict[str, Subject] = {
+    "TrainJob": "job",
+    "TrainingRuntime": "runtime",
+    "ClusterTrainingRuntime": "runtime",
+}
+UPSTREAM_ONLY = ("OptimizationJob",)
+"""Kinds of the Trainer's group that are none of a compiler's business."""
+
+V1_JOBS = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
+"""Kinds of the Training Operator and the MPI Operator, all in group kubeflow.org."""
+
+ENVIRONMENT = ("trainform.dev", "Environment")
+FACTS = frozenset(
+    {
+        ("", "LimitRange"),
+        ("", "Namespace"),
+        ("kueue.x-k8s.io", "ClusterQueue"),
+        ("kueue.x-k8s.io", "Cohort"),
+        ("kueue.x-k8s.io", "LocalQueue"),
+        ("kueue.x-k8s.io", "ResourceFlavor"),
+        ("kueue.x-k8s.io", "Topology"),
+        ("kueue.x-k8s.io", "WorkloadPriorityClass"),
+        ("node.k8s.io", "RuntimeClass"),
+        ("scheduling.k8s.io", "PriorityClass"),
+        ("scheduling.volcano.sh", "Queue"),
+    }
+)
+"""Group and kind of the cluster facts that an Environment may declare."""
+
+
+def subject(tree: Any) -> tuple[Subject, list[Problem]]:
+    """What a document speaks of, and what is wrong with its head.
+
+    A Trainer kind of another API version is read all the same, so that its other problems show too.
+    """
+    if not isinstance(tree, dict):
+        hint = "write apiVersion, kind, metadata and spec"
+        return "other", [Problem((), "TF102", "a Kubernetes object is due here", hint)]
+    problems = [*_head(tree, "apiVersion"), *_head(tree, "kind")]
+    api_version, kind = tree.get("apiVersion"), tree.get("kind")
+    if not isinstance(kind, str):
+        return "other", problems
+    if kind in TRAINER_KINDS:
+        return TRAINER_KINDS[kind], problems or _older_version(api_version, kind)
+    return ("other", problems) if problems else _other_group(str(api_version), kind)
+
+
+def _head(tree: dict[str, Any], key: str) -> list[Problem]:
+    value = tree.get(key)
+    if isinstance(value, str) and value:
+        return []
+    example = API_VERSION if key == "apiVersion" else "TrainJob"
+    code, what = ("TF103", "is missing") if value in (None, "") else ("TF102", "must be a string")
+    return [Problem((key,), code, f'"{key}" {what}', f"write {key}: {example}", leave_out=())]
+
+
+def _older_version(api_version: object, kind: str) -> list[Problem]:
+    if api_version == API_VERSION:
+        return []
+    message = f'there is no {kind} in apiVersion "{api_version}"'
+    hint = f"write apiVersion: {API_VERSION}; `trainform migrate FILE` rewrites older forms"
+    return [Problem(("apiVersion",), "TF205", message, hint, leave_out=())]
+
+
+def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
+    group = api_version.rpartition("/")[0]
+    if (group, kind) == ENVIRONMENT:
+        return "environment", []
+    if (group, kind) in FACTS:
+        return "fact", []
+    if group == "kubeflow.org" and kind in V1_JOBS:
+        return "other", [_v1_job(api_version, kind)]
+    if group == "trainer.kubeflow.org" and kind not in UPSTREAM_ONLY and nearest(kind, TRAINER_KINDS):
+        message = f'there is no kind "{kind}" in {API_VERSION}'
+        return "other", [Problem(("kind",), "TF205", message, did_you_mean(kind, TRAINER_KINDS))]
+    message = f"{kind} ({api_version}) is left alone: it is neither a job, a runtime nor a cluster fact"
+    return "other", [Problem(("kind",), "TF204", message, severity="info")]
+
+
+def _v1_job(api_version: str, kind: str) -> Problem:
+    message = f"{kind} ({api_version}) is an older kind: a TrainJob of {API_VERSION} takes its place"
+    return Problem(("kind",), "TF205", message, "`trainform migrate FILE` writes it as a TrainJob")

@@ -1,0 +1,54 @@
+"""A problem of one document, before it is tied to the document's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from trainform.diagnostics import Diagnostic, Path, Severity
+
+if TYPE_CHECKING:
+    from trainform.source import Document
+
+_UNKNOWN = ("TF101", "TF106", "TF107", "TF108")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with the element at `path`.
+
+    `leave_out` names the elements to leave out of the model so that later stages can go on:
+    None means the element itself, `()` that the element is usable as it stands. `fill` is the value to take
+    for a missing element instead, where a webhook of the cluster would write it.
+    """
+
+    path: Path
+    code: str
+    message: str
+    hint: str = ""
+    severity: Severity = "error"
+    leave_out: tuple[Path, ...] | None = None
+    fill: str = ""
+
+    @property
+    def gone(self) -> tuple[Path, ...]:
+        """The elements to leave out of the model."""
+        if self.leave_out is None:
+            return () if self.fill else (self.path,)
+        return self.leave_out
+
+    def moved(self, move: Callable[[Path], Path]) -> Problem:
+        """The problem with every path of it moved."""
+        left_out = None if self.leave_out is None else tuple(map(move, self.leave_out))
+        return replace(self, path=move(self.path), leave_out=left_out)
+
+    def of(self, document: Document) -> Diagnostic:
+        """The problem as a user sees it; a field that should not be there is shown at its name."""
+        at = document.key_position(self.path) if self.code in _UNKNOWN else None
+        return Diagnostic(self.code, self.severity, self.message, self.hint, self.path, document, at)
+
+
+def server_written(path: Path) -> Problem:
+    """A note on what a dump of a live object holds and no repository needs."""
+    return Problem(path, "TF107", "is ignored: only a server writes it", "leave it out", severity="info")

@@ -1,0 +1,85 @@
+"""One document in, one model out, with everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trainform.api import rules, runtime_rules
+from trainform.api.kinds import Subject, subject
+from trainform.api.problem import Problem
+from trainform.api.repair import source_path
+from trainform.api.runtime import Runtime
+from trainform.api.shape import M, Shape, in_source, left_out, shape, without_faults
+from trainform.api.trainjob import TrainJob
+from trainform.diagnostics import Diagnostic, Path
+
+if TYPE_CHECKING:
+    from trainform.source import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A document as its kind wants it.
+
+    `model` is built from what is usable: elements with an error are left out of a private copy, so that later
+    stages can report their own problems in the same run. It is None for kinds without a model, and where
+    nothing usable is left. `gone` are the elements left out, by their paths in the source; `whole` is False
+    when there is an error that the cluster would not mend by a default of its own.
+    """
+
+    subject: Subject
+    model: TrainJob | Runtime | None
+    diagnostics: list[Diagnostic]
+    gone: tuple[Path, ...] = ()
+    whole: bool = True
+
+    def source_path(self, path: Path) -> Path:
+        """A path into the model's document as one into the source: list entries before it may be gone."""
+        return source_path(path, self.gone) if self.gone else path
+
+
+def read(document: Document) -> Read:
+    """Reads a document of any kind; never raises for what someone wrote."""
+    about, head = subject(document.tree)
+    if about == "job":
+        return _read(document, about, head, TrainJob, _job_problems)
+    if about == "runtime":
+        return _read(document, about, head, Runtime, _runtime_problems)
+    return Read(about, None, [problem.of(document) for problem in head])
+
+
+def _read(
+    document: Document,
+    about: Subject,
+    head: list[Problem],
+    kind: type[M],
+    rule_problems: Callable[[M, tuple[Path, ...]], Iterator[Problem]],
+) -> Read:
+    shaped: Shape[M] = shape(kind, document)
+    problems = [*head, *shaped.problems]
+    if shaped.model:
+        found = [in_source(problem, shaped.gone) for problem in rule_problems(shaped.model, shaped.gone)]
+        problems += found
+        if faulty := left_out(found):
+            shaped = without_faults(shaped, kind, faulty)
+    whole = not any(problem.severity == "error" and not problem.fill for problem in problems)
+    return Read(about, shaped.model, [problem.of(document) for problem in problems], shaped.gone, whole)
+
+
+def _job_problems(job: TrainJob, gone: tuple[Path, ...]) -> Iterator[Problem]:
+    for rule in rules.RULES:
+        yield from rule(job)
+
+
+def _runtime_problems(runtime: Runtime, gone: tuple[Path, ...]) -> Iterator[Problem]:
+    for rule in runtime_rules.RULES:
+        yield from rule(runtime)
+    if not any(_hides_jobs(path) for path in gone):
+        for rule in runtime_rules.ABSENCE_RULES:
+            yield from rule(runtime)
+
+
+def _hides_jobs(path: Path) -> bool:
+    return "replicatedJobs" in path or runtime_rules.JOBS[: len(path)] == path

@@ -1,0 +1,53 @@
+"""Copies of trees with their faults mended, and the way back to the source's paths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from trainform.diagnostics import Path
+
+
+def filled(tree: Any, values: Mapping[Path, Any]) -> Any:
+    """A copy of `tree` with `values` at their paths, whose parents exist; the rest is shared, not copied."""
+    for path, value in values.items():
+        tree = _with(tree, path, value)
+    return tree
+
+
+def _with(tree: Any, path: Path, value: Any) -> Any:
+    copy = tree.copy()
+    copy[path[0]] = _with(tree[path[0]], path[1:], value) if path[1:] else value
+    return copy
+
+
+def without(tree: Any, gone: Iterable[Path]) -> Any:
+    """A copy of `tree` without the elements at `gone`; what holds none of them is shared, not copied."""
+    doomed: dict[str | int, list[Path]] = {}
+    for path in gone:
+        doomed.setdefault(path[0], []).append(path[1:])
+    return _pruned(tree, doomed) if doomed else tree
+
+
+def _pruned(tree: Any, doomed: dict[str | int, list[Path]]) -> Any:
+    if isinstance(tree, dict):
+        kept = ((key, value, doomed.get(key, [])) for key, value in tree.items())
+        return {key: without(value, gone) for key, value, gone in kept if () not in gone}
+    if isinstance(tree, list):
+        entries = ((value, doomed.get(index, [])) for index, value in enumerate(tree))
+        return [without(value, gone) for value, gone in entries if () not in gone]
+    return tree
+
+
+def source_path(path: Path, gone: Collection[Path]) -> Path:
+    """Where the element at `path` of the copy stands in the source: list entries before it may be gone."""
+    whole: Path = ()
+    for part in path:
+        whole += (_source_index(whole, part, gone) if isinstance(part, int) else part,)
+    return whole
+
+
+def _source_index(parent: Path, index: int, gone: Collection[Path]) -> int:
+    for missing in sorted(path[-1] for path in gone if path[:-1] == parent and isinstance(path[-1], int)):
+        index += missing <= index
+    return index

@@ -1,0 +1,217 @@
+"""What the API demands of a TrainJob beyond its shape: one function per rule.
+
+Upstream states these as CEL rules beside the types (pkg/apis/trainer/v1alpha1/trainjob_types.go) or in the
+validating webhook; the docstring of each says which.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from trainform.api.problem import Problem, server_written
+from trainform.api.runtime import Runtime
+from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepInitializer, TrainJob
+from trainform.diagnostics import Path
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s import names
+from trainform.k8s.tree import Tree
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.+")
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+
+RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+RESERVED_CONTAINERS = ("dataset-initializer", "model-initializer", "node")
+"""Containers whose variables the job sets in `trainer.env` and `initializer`, never in a patch."""
+
+
+def job_name(job: TrainJob) -> Iterator[Problem]:
+    """CEL on TrainJob: the name is a label of RFC 1035, at most 63 characters."""
+    name = job.metadata.name
+    if reason := names.dns1035_label(name):
+        hint = "choose a shorter name" if len(name) > names.LABEL_LENGTH else _better_name(name)
+        yield Problem(("metadata", "name"), "TF301", f'"{name}" {reason}', hint, leave_out=())
+
+
+def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
+    """The API server: a namespace is a label of RFC 1123, at most 63 characters."""
+    name = document.metadata.namespace
+    if name is not None and (reason := names.dns1123_label(name)):
+        yield Problem(("metadata", "namespace"), "TF301", f'"{name}" {reason}', leave_out=())
+
+
+def runtime_ref(job: TrainJob) -> Iterator[Problem]:
+    """Webhook, "unsupported runtime": two kinds of one group. CRD: `name` has at least one character."""
+    ref, path = job.spec.runtime_ref, ("spec", "runtimeRef")
+    if not ref.name:
+        yield Problem((*path, "name"), "TF104", "must not be empty", leave_out=())
+    if ref.api_group != "trainer.kubeflow.org":
+        message = f'there are no runtimes in apiGroup "{ref.api_group}"'
+        yield Problem((*path, "apiGroup"), "TF302", message, "write trainer.kubeflow.org, or leave it out")
+    if ref.kind not in RUNTIME_KINDS:
+        hint = did_you_mean(ref.kind, RUNTIME_KINDS) or f"write {' or '.join(RUNTIME_KINDS)}"
+        yield Problem((*path, "kind"), "TF302", f'"{ref.kind}" is no kind of runtime', hint, leave_out=())
+
+
+def num_nodes(job: TrainJob) -> Iterator[Problem]:
+    """CRD: at least 0; no nodes at all is accepted there and an error here."""
+    path = ("spec", "trainer", "numNodes")
+    if job.spec.trainer and job.spec.trainer.num_nodes is not None:
+        yield from node_count(job.spec.trainer.num_nodes, path, "would run a job without pods")
+
+
+def node_count(value: int, path: Path, controller: str) -> Iterator[Problem]:
+    """`value` is a number of nodes; `controller` says what the controller makes of 0."""
+    if value < 0:
+        yield Problem(path, "TF104", f"must be at least 1, not {value}")
+    elif value == 0:
+        message = f"must be at least 1, not 0: the controller {controller}"
+        yield Problem(path, "TFD02", message, "leave it out for the default")
+
+
+def num_proc_per_node(job: TrainJob) -> Iterator[Problem]:
+    """CEL on Trainer: at least 1."""
+    value = job.spec.trainer.num_proc_per_node if job.spec.trainer else None
+    if value is not None and value < 1:
+        path = ("spec", "trainer", "numProcPerNode")
+        hint = "leave it out: the number then follows from the GPUs"
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", hint)
+
+
+def active_deadline(job: TrainJob) -> Iterator[Problem]:
+    """CRD: at least 1 second."""
+    value = job.spec.active_deadline_seconds
+    if value is not None and value < 1:
+        path = ("spec", "activeDeadlineSeconds")
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", "leave it out for no deadline")
+
+
+def managed_by(job: TrainJob) -> Iterator[Problem]:
+    """CEL on `managedBy`: one of two controllers."""
+    if job.spec.managed_by not in (CONTROLLER, MULTIKUEUE):
+        message = f'"{job.spec.managed_by}" does not manage TrainJobs'
+        hint = f"write {CONTROLLER} or {MULTIKUEUE}, or leave it out"
+        yield Problem(("spec", "managedBy"), "TF104", message, hint)
+
+
+def storage_uris(job: TrainJob) -> Iterator[Problem]:
+    """CEL on `storageUri`: empty, or `scheme://…`."""
+    for path, step in _initializers(job):
+        if step.storage_uri and not _URI.fullmatch(step.storage_uri):
+            message = f'"{step.storage_uri}" is no URI of the form scheme://…'
+            yield Problem((*path, "storageUri"), "TF104", message, _as_uri(step.storage_uri))
+
+
+def variables_once(job: TrainJob) -> Iterator[Problem]:
+    """CRD: lists of variables are maps by `name`."""
+    trainer = job.spec.trainer
+    if trainer and trainer.env:
+        yield from repeated(("spec", "trainer", "env"), [entry["name"] for entry in trainer.env], "name")
+    for path, step in _initializers(job):
+        yield from repeated((*path, "env"), [entry["name"] for entry in step.env or ()], "name")
+
+
+def managers_once(job: TrainJob) -> Iterator[Problem]:
+    """CRD: `runtimePatches` is a map by `manager`."""
+    yield from repeated(("spec", "runtimePatches"), [patch.manager for patch in _patches(job)], "manager")
+
+
+def repeated(path: Path, keys: Iterable[str], word: str) -> Iterator[Problem]:
+    """Each entry of the list at `path` whose key stands there before."""
+    seen: set[str] = set()
+    for index, key in enumerate(keys):
+        if key in seen:
+            message = f"has the same {word} {key} as an entry before it"
+            yield Problem((*path, index), "TF105", message, "keep one of the two, or tell them apart")
+        seen.add(key)
+
+
+def patch_managers(job: TrainJob) -> Iterator[Problem]:
+    """Webhook (JobSet plugin): a manager is a path below a domain, such as `acme.io/foo`."""
+    for index, patch in enumerate(_patches(job)):
+        domain, slash, rest = patch.manager.partition("/")
+        if not (slash and not names.dns1123_subdomain(domain) and _HTTP_PATH.fullmatch(rest)):
+            message = f'"{patch.manager}" must be a path below a domain, such as acme.io/foo'
+            path = ("spec", "runtimePatches", index, "manager")
+            yield Problem(path, "TF303", message, f"write example.com/{rest or domain or 'me'}", leave_out=())
+
+
+def patch_times(job: TrainJob) -> Iterator[Problem]:
+    """Defaulting webhook: it writes `time` itself."""
+    for index, patch in enumerate(_patches(job)):
+        if patch.time is not None:
+            path = ("spec", "runtimePatches", index, "time")
+            yield server_written(path)
+
+
+def patched_variables(job: TrainJob) -> Iterator[Problem]:
+    """Webhook (JobSet plugin): no variables for the containers that the job's own fields set.
+
+    Reported at `spec.runtimePatches` as upstream does; the message says whose patch it is.
+    """
+    for patch in _patches(job):
+        for replicated_job, container in _patched_containers(patch):
+            if container.get("env") and container.get("name") in RESERVED_CONTAINERS:
+                name = container["name"]
+                message = f"must not set env of container {name}, as {patch.manager} does in {replicated_job}"
+                yield Problem(("spec", "runtimePatches"), "TF304", message, _own_field(name), leave_out=())
+
+
+def _own_field(container: str) -> str:
+    step = container.removesuffix("-initializer")
+    return f"write spec.{'trainer' if container == 'node' else f'initializer.{step}'}.env"
+
+
+def _patched_containers(patch: RuntimePatch) -> Iterator[tuple[str, Tree]]:
+    for job in at(patch.training_runtime_spec, "template", "spec", "replicatedJobs") or ():
+        for container in at(job, "template", "spec", "template", "spec", "containers") or ():
+            yield job["name"], container
+
+
+def at(tree: Any, *keys: str) -> Any:
+    """The value below `keys`, or None where one of them is absent or null."""
+    for key in keys:
+        tree = tree.get(key) if tree else None
+    return tree
+
+
+def _initializers(job: TrainJob) -> Iterator[tuple[Path, StepInitializer]]:
+    initializer = job.spec.initializer
+    if initializer and initializer.dataset:
+        yield ("spec", "initializer", "dataset"), initializer.dataset
+    if initializer and initializer.model:
+        yield ("spec", "initializer", "model"), initializer.model
+
+
+def _patches(job: TrainJob) -> list[RuntimePatch]:
+    return job.spec.runtime_patches or []
+
+
+def _better_name(name: str) -> str:
+    better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    better = better if better[:1].isalpha() else f"job-{better}".rstrip("-")
+    return f"write {better}"
+
+
+def _as_uri(value: str) -> str:
+    return (
+        f"write hf://{value}" if re.fullmatch(r"[\w.-]+/[\w./-]+", value) else "for example s3://bucket/path"
+    )
+
+
+RULES: tuple[Callable[[TrainJob], Iterator[Problem]], ...] = (
+    job_name,
+    namespace,
+    runtime_ref,
+    storage_uris,
+    num_nodes,
+    num_proc_per_node,
+    variables_once,
+    managers_once,
+    patch_managers,
+    patch_times,
+    patched_variables,
+    active_deadline,
+    managed_by,
+)

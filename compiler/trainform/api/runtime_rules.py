@@ -1,0 +1,162 @@
+"""What the API demands of a runtime beyond its shape: one function per rule.
+
+Upstream states these as CEL rules beside the types (pkg/apis/trainer/v1alpha1/trainingruntime_types.go) or in
+the validating webhook (pkg/webhooks/trainingruntime_webhook.go); the docstring of each says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from trainform.api.problem import Problem
+from trainform.api.rules import at, namespace, node_count, repeated
+from trainform.api.runtime import FRAMEWORKS, EnvInjectionTarget, Runtime
+from trainform.diagnostics import Diagnostic, Path, Place
+from trainform.k8s import names
+
+STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
+STEP_CONTAINERS = {
+    "dataset-initializer": "dataset-initializer",
+    "model-initializer": "model-initializer",
+    "trainer": "node",
+}
+"""The main container of each step."""
+
+SUPPORT_LABEL = "trainer.kubeflow.org/support"
+WEBHOOK_LABEL = "trainer.kubeflow.org/webhook-validation"
+
+_POLICY: Path = ("spec", "mlPolicy")
+_TARGETS: Path = (*_POLICY, "torch", "envInjection", "targets")
+_GROUP: Path = ("spec", "podGroupPolicy")
+JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
+
+
+def runtime_name(runtime: Runtime) -> Iterator[Problem]:
+    """The API server: the name is a subdomain of RFC 1123, at most 253 characters."""
+    if reason := names.dns1123_subdomain(runtime.name):
+        yield Problem(("metadata", "name"), "TF301", f'"{runtime.name}" {reason}', leave_out=())
+
+
+def one_policy(runtime: Runtime) -> Iterator[Problem]:
+    """CEL on MLPolicy: at most one framework."""
+    policy = runtime.spec.ml_policy
+    given = [name for name in FRAMEWORKS if getattr(policy, name, None) is not None]
+    if len(given) > 1:
+        message = f"must name one framework, not {len(given)}: {', '.join(given)}"
+        rest = tuple((*_POLICY, name) for name in given[1:])
+        yield Problem(_POLICY, "TF401", message, "write a runtime for each", leave_out=rest)
+
+
+def policy_nodes(runtime: Runtime) -> Iterator[Problem]:
+    """CRD: `numNodes` of a runtime is a count; no nodes at all is accepted there and an error here."""
+    policy = runtime.spec.ml_policy
+    if policy and policy.num_nodes is not None:
+        yield from node_count(policy.num_nodes, (*_POLICY, "numNodes"), "would take it for 1")
+
+
+def policy_processes(runtime: Runtime) -> Iterator[Problem]:
+    """CEL on the MPI and Flux policies: `numProcPerNode` is at least 1."""
+    policy = runtime.spec.ml_policy
+    for name, framework in (("mpi", policy and policy.mpi), ("flux", policy and policy.flux)):
+        if framework and framework.num_proc_per_node < 1:
+            message = f"must be at least 1, not {framework.num_proc_per_node}"
+            yield Problem((*_POLICY, name, "numProcPerNode"), "TF104", message, "leave it out for 1")
+
+
+def injected_containers(runtime: Runtime) -> Iterator[Problem]:
+    """CEL on EnvInjectionTarget: the main container has the variables anyway. CRD: no entry stands twice."""
+    targets = _injection_targets(runtime)
+    yield from repeated(_TARGETS, [target.job_name for target in targets], "jobName")
+    for index, target in enumerate(targets):
+        path = (*_TARGETS, index, "containerNames")
+        yield from repeated(path, target.container_names, "name")
+        if "node" in target.container_names:
+            node = (*path, target.container_names.index("node"))
+            message = 'must not name the main container "node": it gets the variables always'
+            yield Problem(path, "TF402", message, "leave node out", leave_out=(node,))
+
+
+def one_gang(runtime: Runtime) -> Iterator[Problem]:
+    """Deviation D06: the controller builds a PodGroup for each scheduler, and the pods wait for ever."""
+    policy = runtime.spec.pod_group_policy
+    if policy and policy.coscheduling and policy.volcano:
+        message = "must name one scheduler, not coscheduling and volcano: the controller builds two PodGroups"
+        yield Problem(_GROUP, "TFD06", message, "keep one of the two", leave_out=((*_GROUP, "volcano"),))
+
+
+def steps(runtime: Runtime) -> Iterator[Problem]:
+    """Webhook: a step is one Job and has its main container. A label of the runtime turns the webhook off."""
+    if (runtime.metadata.labels or {}).get(WEBHOOK_LABEL) == "disabled":
+        return
+    for index, job in enumerate(_replicated_jobs(runtime)):
+        if (step := step_of(job)) in STEP_CONTAINERS:
+            yield from _step((*JOBS, index), job, step)
+
+
+def _step(path: Path, job: Any, step: str) -> Iterator[Problem]:
+    replicas = job.get("replicas")
+    if replicas not in (None, 1):
+        message = f"must be 1 for the {step} step, not {replicas}"
+        yield Problem((*path, "replicas"), "TF403", message, "set the number of pods in mlPolicy.numNodes")
+    pod = ("template", "spec", "template", "spec")
+    names = [container.get("name") for container in at(job, *pod, "containers") or ()]
+    if STEP_CONTAINERS[step] not in names:
+        message = f'must hold a container "{STEP_CONTAINERS[step]}", the main one of the {step} step'
+        found = f"found: {', '.join(names)}" if names else ""
+        yield Problem((*path, *pod, "containers"), "TF404", message, found, leave_out=())
+
+
+def some_job(runtime: Runtime) -> Iterator[Problem]:
+    """Ours: the controller renders a JobSet without jobs."""
+    if not _replicated_jobs(runtime):
+        hint = "write a replicated job called node with its pod template"
+        yield Problem(JOBS, "TF405", "must hold at least one replicated job", hint, leave_out=())
+
+
+def trainer_step(runtime: Runtime) -> Iterator[Problem]:
+    """Ours: without the label `spec.trainer` reaches no container. The API accepts that: a warning."""
+    jobs = _replicated_jobs(runtime)
+    if jobs and not any(step_of(job) == "trainer" for job in jobs):
+        message = "has no job labelled as the trainer step: a TrainJob's image and command reach no container"
+        hint = f"write {STEP_LABEL}: trainer in template.metadata.labels of the job that trains"
+        yield Problem(JOBS, "TF406", message, hint, severity="warning", leave_out=())
+
+
+def step_of(replicated_job: Any) -> str:
+    """The step that a replicated job is labelled as, or the empty string."""
+    return (at(replicated_job, "template", "metadata", "labels") or {}).get(STEP_LABEL) or ""
+
+
+def deprecation(runtime: Runtime, job: Place) -> Diagnostic | None:
+    """The warning that a job's runtime will go away, as the webhook says it; `job` is the job's document."""
+    if (runtime.metadata.labels or {}).get(SUPPORT_LABEL) != "deprecated":
+        return None
+    message = f"{runtime.kind} {runtime.name} is deprecated: a later release of Kubeflow Trainer removes it"
+    hint = "see the runtime deprecation policy in Kubeflow Trainer's operator guide"
+    return Diagnostic("TF407", "warning", message, hint, ("spec", "runtimeRef", "name"), job)
+
+
+def _injection_targets(runtime: Runtime) -> list[EnvInjectionTarget]:
+    torch = runtime.spec.ml_policy and runtime.spec.ml_policy.torch
+    return (torch and torch.env_injection and torch.env_injection.targets) or []
+
+
+def _replicated_jobs(runtime: Runtime) -> list[Any]:
+    template = runtime.spec.template
+    return at(template and template.spec, "replicatedJobs") or []
+
+
+RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (
+    runtime_name,
+    namespace,
+    one_policy,
+    policy_nodes,
+    policy_processes,
+    injected_containers,
+    one_gang,
+    steps,
+)
+
+ABSENCE_RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (some_job, trainer_step)
+"""Rules that miss something: they hold only where no replicated job was left out for a fault of its own."""

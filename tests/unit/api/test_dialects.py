@@ -1,0 +1,95 @@
+"""Fields of older dialects and of the wrong place name what takes their place."""
+
+from __future__ import annotations
+
+import pytest
+
+_POD = "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec"
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "instead"),
+    [
+        ("podTemplateOverrides: []", "spec.podTemplateOverrides", "spec.runtimePatches"),
+        ("podSpecOverrides: []", "spec.podSpecOverrides", "spec.runtimePatches"),
+        ("elasticPolicy: {}", "spec.elasticPolicy", "numNodes"),
+        ("modelConfig: {}", "spec.modelConfig", "spec.initializer.model"),
+        ("datasetConfig: {}", "spec.datasetConfig", "spec.initializer.dataset"),
+        ("trainerConfig: {}", "spec.trainerConfig", "spec.trainer"),
+        ("labels: {}", "spec.labels", "metadata.labels"),
+        ("annotations: {}", "spec.annotations", "metadata.annotations"),
+        ("volumes: []", "spec.volumes", "spec.volumes"),
+        ("mlPolicy: {}", "spec.mlPolicy", "in the runtime"),
+        ("podGroupPolicy: {}", "spec.podGroupPolicy", "in the runtime"),
+        ("failurePolicy: {}", "spec.failurePolicy", "spec.template.spec.failurePolicy"),
+        ("cleanupPolicy: x", "spec.cleanupPolicy", "ttlSecondsAfterFinished"),
+        ("ttlSecondsAfterFinished: 5", "spec.ttlSecondsAfterFinished", "in the runtime"),
+        ("numNodes: 2", "spec.numNodes", "spec.trainer.numNodes"),
+        ("trainer: {volumeMounts: []}", "spec.trainer.volumeMounts", "containers[].volumeMounts"),
+        ("trainer: {resources: {}}", "spec.trainer.resources", "resourcesPerNode"),
+        ("trainer: {podTemplate: {}}", "spec.trainer.podTemplate", "spec.trainer.{image"),
+        ("trainer: {container: {}}", "spec.trainer.container", "spec.trainer.{image"),
+        ("trainer: {numProcPerNode: auto}", "spec.trainer.numProcPerNode", "leave it out"),
+        ("trainer: {resourcesPerNode: {cpu: 1}}", "spec.trainer.resourcesPerNode.cpu", "limits"),
+        (
+            "trainer: {resourcesPerNode: {nvidia.com/gpu: 1}}",
+            "spec.trainer.resourcesPerNode.nvidia.com/gpu",
+            "limits",
+        ),
+        ("initializer: {model: {accessToken: x}}", "spec.initializer.model.accessToken", "secretRef"),
+    ],
+)
+def test_a_job(reader, spec, field, instead):
+    result = reader.job(f"  {spec}")
+    assert reader.told(result) == [("TF106", field)]
+    assert instead in result.diagnostics[0].hint
+
+
+@pytest.mark.parametrize(
+    ("inside", "field"),
+    [
+        ("parallelism: 2", f"{_POD}.parallelism"),
+        (
+            "template: {spec: {containers: [{name: node, image: a}]}}",
+            f"{_POD}.template.spec.containers[0].image",
+        ),
+    ],
+)
+def test_a_patch(reader, inside, field):
+    job = f"{{name: node, template: {{spec: {{{inside}}}}}}}"
+    template = f"{{spec: {{replicatedJobs: [{job}]}}}}"
+    patch = f"{{manager: a.io/b, trainingRuntimeSpec: {{template: {template}}}}}"
+    assert reader.told(reader.job(f"  runtimePatches: [{patch}]")) == [("TF106", field)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "instead"),
+    [
+        (
+            "  mlPolicy: {torch: {numProcPerNode: auto}}",
+            "spec.mlPolicy.torch.numProcPerNode",
+            "spec.trainer.numProcPerNode",
+        ),
+        ("  mlPolicy: {torch: {elasticPolicy: {}}}", "spec.mlPolicy.torch.elasticPolicy", "fixed node count"),
+        ("  podGroupPolicySource: {}", "spec.podGroupPolicySource", "spec.podGroupPolicy"),
+    ],
+)
+def test_a_runtime(reader, spec, field, instead):
+    result = reader.runtime(spec)
+    assert reader.told(result) == [("TF106", field)]
+    assert instead in result.diagnostics[0].hint
+
+
+@pytest.mark.parametrize("field", ["nodeSelector", "schedulerName", "tolerations", "volumes"])
+def test_a_pod_field_directly_under_the_template(reader, field):
+    template = (
+        f"  template:\n    spec:\n      {field}: x\n"
+        "      replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: [{name: a}]}}}}}]"
+    )
+    result = reader.runtime("", template)
+    assert reader.told(result) == [("TF106", f"spec.template.spec.{field}")]
+    assert f"template.spec.template.spec.{field}" in result.diagnostics[0].hint
+
+
+def test_replicated_jobs_at_the_top_are_one_fault_not_two(reader):
+    assert reader.told(reader.runtime("  replicatedJobs: []", "")) == [("TF106", "spec.replicatedJobs")]
