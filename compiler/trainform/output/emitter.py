@@ -1,0 +1,190 @@
+"""Canonical YAML: one tree, one text, and every reader takes it for the same.
+
+Strings stay bare only where no YAML reader (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) could take them
+for something else. Two spaces of indentation, lists at their key's column as kubectl prints them, no
+aliases, no folding.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+_HEAD = ("apiVersion", "kind", "metadata")
+_METADATA_HEAD = ("name", "namespace", "labels", "annotations")
+_MAX_SIMPLE_KEY = 1000  # YAML's limit is 1024 characters, quotes and escapes included
+_LONG_KEY = re.compile(r"^( *)((?:- )*)\0(.*)\0:", re.MULTILINE)
+
+_BARE = re.compile(
+    r"""(?:[A-Za-z/$(]|_[A-Za-z]|--?[A-Za-z]|\.\.?/)      # no digit, no indicator
+        [!"$-9;-~]*                                        # printable, neither blank nor # nor :
+        (?:(?:\ |:)[!"$-9;-~]+)*                           # a colon or a blank only inside
+      | [0-9]+(?:\.[0-9]+)?(?:m|k|M|G|T|P|[KMGTPE]i)       # a quantity
+    """,
+    re.VERBOSE,
+).fullmatch
+_RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"])
+_UNREADABLE = re.compile(r"[^ -~]")
+_SCALARS: dict[Any, str] = {None: "null", True: "true", False: "false"}
+
+_MEMO_SIZE = 50_000
+
+_Write = Callable[[str], None]
+
+
+def emit(tree: dict[str, Any]) -> str:
+    """One document, ended by a newline, without `---`.
+
+    The order is apiVersion, kind, metadata (name, namespace, labels, annotations first), then as given.
+    Trees hold dict, list, str, int, float, bool and None, and no infinities.
+    """
+    if not tree:
+        return "{}\n"
+    parts: list[str] = []
+    _mapping(_with_head(tree), "\n", "\n", parts.append)
+    text = "".join(parts)[1:] + "\n"
+    return _LONG_KEY.sub(_explicit_key, text) if "\0" in text else text
+
+
+def emit_stream(trees: Iterable[dict[str, Any]]) -> str:
+    """Documents as `emit` writes them, `---` between them."""
+    return "---\n".join(map(emit, trees))
+
+
+def _with_head(tree: dict[str, Any]) -> dict[str, Any]:
+    ordered = _reordered(tree, _HEAD)
+    metadata = ordered.get("metadata")
+    if isinstance(metadata, dict):
+        ordered["metadata"] = _reordered(metadata, _METADATA_HEAD)
+    return ordered
+
+
+def _reordered(tree: dict[str, Any], head: tuple[str, ...]) -> dict[str, Any]:
+    return {key: tree[key] for key in head if key in tree} | tree
+
+
+class _Memo(dict[str, str]):
+    """The text of each string met so far: manifests repeat the same few hundred.
+
+    Faster than `lru_cache` by a quarter of the emitter's time. It stops growing, it never forgets.
+    """
+
+    __slots__ = ("make",)
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self.make = make
+
+    def __missing__(self, text: str) -> str:
+        made = self.make(text)
+        if len(self) < _MEMO_SIZE:
+            self[text] = made
+        return made
+
+
+def _mapping(tree: dict[str, Any], lead: str, indent: str, write: _Write) -> None:
+    """The entries of a mapping: `lead` stands before the first, `indent` before the rest.
+
+    Both begin with the newline that ends the line above.
+    """
+    for key, value in tree.items():
+        kind = type(value)
+        if kind is str and "\n" not in value:
+            write(lead + _KEYS[key] + _STRINGS[value])
+        elif kind is dict and value:
+            write(lead + _KEYS[key][:-1])
+            inner = indent + "  "
+            _mapping(value, inner, inner, write)
+        elif kind is list and value:
+            write(lead + _KEYS[key][:-1])
+            _sequence(value, indent + "- ", indent, write)
+        else:
+            write(lead + _KEYS[key] + _leaf(value, indent))
+        lead = indent
+
+
+def _sequence(items: list[Any], lead: str, indent: str, write: _Write) -> None:
+    """The items of a list whose dashes stand at `indent`; `lead` ends in the first one's dash."""
+    dash, inner = indent + "- ", indent + "  "
+    for item in items:
+        kind = type(item)
+        if kind is str and "\n" not in item:
+            write(lead + _STRINGS[item])
+        elif kind is dict and item:
+            _mapping(item, lead, inner, write)
+        elif kind is list and item:
+            _sequence(item, lead + "- ", inner, write)
+        else:
+            write(lead + _leaf(item, indent))
+        lead = dash
+
+
+def _leaf(value: Any, indent: str) -> str:
+    """A scalar or an empty collection, in a line of that indent; TypeError for other types."""
+    if isinstance(value, str):
+        return _literal(value, indent + "  ") if "\n" in value and _fits_literal(value) else _STRINGS[value]
+    if isinstance(value, float):
+        return _float(value)
+    if value is None or isinstance(value, bool):
+        return _SCALARS[value]
+    if isinstance(value, int):
+        return str(value)
+    if value == {} or value == []:
+        return "{}" if isinstance(value, dict) else "[]"
+    raise TypeError(f"{type(value).__name__} has no place in a manifest")
+
+
+def _float(value: float) -> str:
+    """A float that YAML 1.1 takes for one too: it wants a point before the exponent."""
+    text = repr(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def _key(key: str) -> str:
+    text = _string(key)
+    return f"{text}: " if len(text) < _MAX_SIMPLE_KEY else f"\0{text}\0: "
+
+
+def _explicit_key(match: re.Match[str]) -> str:
+    """The form that YAML asks for where a key is too long: `? key`, and `: value` below."""
+    spaces, dashes, key = match.groups()
+    return f"{spaces}{dashes}? {key}\n{spaces}{' ' * len(dashes)}:"
+
+
+def _string(text: str) -> str:
+    """A string on one line, bare where that is safe."""
+    if _BARE(text) and text.lower() not in _RESERVED:
+        return text
+    quoted = json.dumps(text, ensure_ascii=False)
+    return quoted if quoted.isprintable() else _UNREADABLE.sub(_escape, quoted)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _fits_literal(text: str) -> bool:
+    """Would a literal block keep every character in every reader?"""
+    if text[0] in " \n" or " \n" in text or text[-1] == " ":
+        return False
+    return text.replace("\n", "").isprintable()
+
+
+def _literal(text: str, indent: str) -> str:
+    return "".join(_literal_lines(text, indent))
+
+
+def _literal_lines(text: str, indent: str) -> Iterator[str]:
+    body, newline, _ = text.rpartition("\n") if text[-1] == "\n" else (text, "", "")
+    yield "|-" if not newline else "|+" if body[-1] == "\n" else "|"
+    for line in body.split("\n"):
+        yield indent + line if line else "\n"
+
+
+_KEYS = _Memo(_key)
+_STRINGS = _Memo(_string)

@@ -1,0 +1,131 @@
+"""One object of a source file, and where its elements stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from yaml.error import YAMLError
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from trainform.diagnostics import Diagnostic, Path, Position
+from trainform.source.build import is_merge, merge_sources, read_key
+from trainform.source.json_text import without_pairs
+from trainform.source.parser import TooDeep, compose
+from trainform.source.text import Source
+
+
+class Part:
+    """The part of a file that holds one YAML document; its nodes are kept only once they are asked for."""
+
+    def __init__(self, source: Source, start: int, text: str) -> None:
+        self.source = source
+        self.start = start
+        self.text = text
+
+    @cached_property
+    def root(self) -> Node | None:
+        """The nodes with their marks, by a second parse; None where JSON was read that is no YAML."""
+        try:
+            return compose(without_pairs(self.text))
+        except (YAMLError, TooDeep):
+            return None
+
+    def position_of(self, node: Node) -> Position:
+        return self.position_at(node.start_mark.index)
+
+    def position_at(self, index: int) -> Position:
+        """Line and column in the file of a character of this part."""
+        return self.source.position_at(self.start + index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One object: a YAML document, or an item of a `kind: List`.
+
+    `tree` is plain dict, list, str, int, float, bool and None, read as Kubernetes reads it. Paths
+    count from the object's root. `ambiguous` says that `plain_scalars_read_differently` finds some.
+    """
+
+    tree: dict[str, Any]
+    part: Part
+    prefix: Path = ()
+    ambiguous: bool = False
+
+    @property
+    def file(self) -> str:
+        return self.part.source.file
+
+    def line(self, number: int) -> str:
+        """The text of one line of the file, counted from 1, without its end."""
+        return self.part.source.line(number)
+
+    def position(self, path: Path) -> Position:
+        """Where the value at `path` stands; of its nearest parent when it is absent."""
+        return self._position_of(self._nearest(path)[-1][1])
+
+    def key_position(self, path: Path) -> Position:
+        """Where the key of `path` stands, or the list item; of an absent element, its nearest parent's."""
+        key, value = self._nearest(path)[-1]
+        return self._position_of(key or value)
+
+    def written(self, path: Path) -> str | None:
+        """The plain scalar at `path` as the user wrote it; None for anything else, or when absent."""
+        steps = self._nearest(path)
+        node = steps[-1][1]
+        complete = len(steps) == len(self.prefix + path) + 1
+        return node.value if complete and isinstance(node, ScalarNode) and not node.style else None
+
+    def plain_scalars_read_differently(self) -> list[Diagnostic]:
+        """A warning for each plain scalar that is a string for Kubernetes, and something else for others."""
+        if not self.ambiguous or self.part.root is None:
+            return []
+        from trainform.source.findings import ambiguous_scalars
+
+        size = len(self.prefix)
+        return [
+            Diagnostic(
+                "TF010",
+                "warning",
+                f"{text} is a string to Kubernetes, and a number, a date or a marker to other YAML readers",
+                f'write "{text}"',
+                path=path[size:],
+                place=self,
+                at=self._position_of(node),
+            )
+            for path, node, text in ambiguous_scalars(self.part.root)
+            if path[:size] == self.prefix
+        ]
+
+    def _position_of(self, node: Node | None) -> Position:
+        return self.part.position_of(node) if node else self.part.position_at(0)
+
+    def _nearest(self, path: Path) -> list[tuple[Node | None, Node | None]]:
+        """Key and value of each element on the way to `path`, as far as they exist."""
+        steps: list[tuple[Node | None, Node | None]] = [(None, self.part.root)]
+        for step in self.prefix + path:
+            node = steps[-1][1]
+            found = _child(node, step) if node else None
+            if found is None:
+                break
+            steps.append(found)
+        return steps
+
+
+def _child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+    if isinstance(node, SequenceNode) and isinstance(step, int):
+        return (None, node.value[step]) if 0 <= step < len(node.value) else None
+    if not isinstance(node, MappingNode):
+        return None
+    return next((pair for pair in _entries(node) if read_key(pair[0]) == step), None)
+
+
+def _entries(node: MappingNode) -> Iterator[tuple[Node, Node]]:
+    """The entries of a mapping, those that win first: the last of equal keys, then merged ones."""
+    yield from (pair for pair in reversed(node.value) if not is_merge(pair[0]))
+    for key, value in reversed(node.value):
+        if is_merge(key):
+            for source in merge_sources(value):
+                yield from _entries(source)

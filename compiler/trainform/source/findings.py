@@ -1,0 +1,159 @@
+"""The second look at a document that the builder found flawed: what is wrong, where, what to write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from trainform.diagnostics import Diagnostic, Path
+from trainform.source.build import is_merge, merge_sources, read_key, read_scalar
+from trainform.source.scalars import KNOWN_TAGS
+from trainform.source.syntax import TEMPLATE_HINT
+
+if TYPE_CHECKING:
+    from trainform.source.document import Part
+
+
+def findings(part: Part, root: Node) -> list[Diagnostic]:
+    """Every problem of a document that parses, in the order of the text; paths from the document's root."""
+    inspector = _Inspector(part)
+    for path, node in _walk(root):
+        inspector.look_at(path, node)
+    return inspector.found
+
+
+def ambiguous_scalars(root: Node) -> Iterator[tuple[Path, ScalarNode, str]]:
+    """Path, node and text of each plain scalar, keys included, that only Kubernetes takes for a string."""
+    for path, node in _walk(root):
+        if isinstance(node, MappingNode):
+            for key, _ in node.value:
+                if _is_ambiguous(key) and not is_merge(key):
+                    yield (*path, key.value), key, key.value
+        elif isinstance(node, ScalarNode) and _is_ambiguous(node):
+            yield path, node, node.value
+
+
+def _is_ambiguous(node: Node) -> bool:
+    if not isinstance(node, ScalarNode) or node.style:
+        return False
+    tag: Any = node.tag
+    return isinstance(tag, tuple) and isinstance(tag[0], str)
+
+
+def _walk(root: Node) -> Iterator[tuple[Path, Node]]:
+    """Each value of a document with its path, aliased ones once, where their anchor stands."""
+    seen: set[int] = set()
+    waiting: list[tuple[Path, Node]] = [((), root)]
+    while waiting:
+        path, node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield path, node
+        waiting.extend(reversed(list(_below(path, node))))
+
+
+def _below(path: Path, node: Node) -> Iterator[tuple[Path, Node]]:
+    if isinstance(node, SequenceNode):
+        for index, item in enumerate(node.value):
+            yield (*path, index), item
+    elif isinstance(node, MappingNode):
+        for key, value in node.value:
+            if is_merge(key):
+                yield from ((path, source) for source in merge_sources(value))
+            else:
+                yield (*path, read_key(key) or ""), value
+
+
+class _Inspector:
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.found: list[Diagnostic] = []
+
+    def error(self, code: str, path: Path, node: Node, message: str, hint: str) -> None:
+        at = self.part.position_of(node)
+        self.found.append(Diagnostic(code, "error", message, hint, path=path, at=at))
+
+    def warn(self, code: str, path: Path, node: Node, message: str, hint: str) -> None:
+        at = self.part.position_of(node)
+        self.found.append(Diagnostic(code, "warning", message, hint, path=path, at=at))
+
+    def look_at(self, path: Path, node: Node) -> None:
+        self._tag(path, node)
+        if isinstance(node, ScalarNode):
+            self._scalar(path, node)
+        elif isinstance(node, MappingNode):
+            self._keys(path, node)
+            self._merges(path, node)
+
+    def _tag(self, path: Path, node: Node) -> None:
+        tag: Any = node.tag
+        if isinstance(tag, str) and tag not in KNOWN_TAGS:
+            name = tag.replace("tag:yaml.org,2002:", "!!")
+            message = f"Kubernetes ignores the tag {name} and reads a plain string, list or mapping"
+            hint = "leave the tag out, or put it in quotes if it belongs to the text"
+            self.warn("TF008", path, node, message, hint)
+
+    def _scalar(self, path: Path, node: ScalarNode) -> None:
+        try:
+            value = read_scalar(node)
+        except ValueError:
+            name = node.tag.replace("tag:yaml.org,2002:", "!!")
+            self.error("TF007", path, node, f"{node.value!r} cannot be read as {name}", "leave the tag out")
+            return
+        if isinstance(value, float) and not math.isfinite(value):
+            message = f"{node.value} is not a number in JSON, so Kubernetes refuses it"
+            self.error("TF007", path, node, message, f'write "{node.value}" if a string is meant')
+
+    def _keys(self, path: Path, node: MappingNode) -> None:
+        first: dict[str, Node] = {}
+        for key, _ in node.value:
+            if is_merge(key):
+                continue
+            name = read_key(key)
+            if name is None:
+                self._bad_key(path, key)
+            elif name in first:
+                where = self.part.position_of(first[name])
+                message = f'duplicate key "{name}", first given in line {where.line}'
+                self.error("TF005", (*path, name), key, message, "remove one of the two")
+            else:
+                first[name] = key
+                self._changed_key(path, key, name)
+
+    def _bad_key(self, path: Path, key: Node) -> None:
+        if isinstance(key, ScalarNode):
+            message, hint = f"{key.value or 'null'} cannot be a key", f'write "{key.value}"'
+        else:
+            kind = "mapping" if isinstance(key, MappingNode) else "list"
+            message, hint = f"a {kind} cannot be a key", "put the key in quotes if a string is meant"
+            if "{{" in self.part.source.line(self.part.position_of(key).line):
+                hint = TEMPLATE_HINT
+        self.error("TF006", path, key, message, hint)
+
+    def _changed_key(self, path: Path, key: Node, name: str) -> None:
+        if name != key.value and isinstance(key, ScalarNode) and not isinstance(key.tag, str):
+            message = f'the key {key.value} is read as "{name}"'
+            self.error("TF006", (*path, name), key, message, f'write "{key.value}"')
+
+    def _merges(self, path: Path, node: MappingNode) -> None:
+        explicit: list[str] = []
+        for key, value in node.value:
+            if not is_merge(key):
+                explicit.append(read_key(key) or "")
+                continue
+            sources = merge_sources(value)
+            if len(sources) != (len(value.value) if isinstance(value, SequenceNode) else 1):
+                self.error(
+                    "TF011", path, value, "<< merges mappings only", "give it a mapping or a list of them"
+                )
+            merged = [read_key(name) for source in sources for name, _ in source.value]
+            if lost := [name for name in explicit if name in merged]:
+                self._late_merge(path, key, lost[0])
+
+    def _late_merge(self, path: Path, key: Node, name: str) -> None:
+        message = f'<< stands below "{name}": the explicit value counts here, the merged one with kubectl'
+        self.warn("TF012", path, key, message, "move << to the top of the mapping")

@@ -1,0 +1,65 @@
+"""A cap on what aliases may expand to: a few lines of YAML can stand for more nodes than fit in memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from yaml.nodes import MappingNode, Node, ScalarNode
+
+from trainform.source.parser import MAX_DEPTH, TooDeep
+
+MAX_NODES = 1_000_000
+"""Nodes that a document may have once its aliases are expanded."""
+
+
+class TooLarge(Exception):
+    """Expanded aliases make more than `MAX_NODES` nodes."""
+
+    def __init__(self, node: Node) -> None:
+        self.mark = node.start_mark
+
+
+class Cycle(Exception):
+    """An anchored node contains an alias of itself."""
+
+    def __init__(self, node: Node) -> None:
+        self.mark = node.start_mark
+
+
+class _Size(NamedTuple):
+    nodes: int
+    height: int
+
+
+def check_expansion(root: Node) -> None:
+    """Raises Cycle, TooDeep or TooLarge for a graph that should not become a tree.
+
+    Each node is looked at once, however often it is aliased.
+    """
+    _measure(root, {}, set())
+
+
+def _measure(node: Node, known: dict[int, _Size], above: set[int]) -> _Size:
+    if isinstance(node, ScalarNode):
+        return _Size(1, 0)
+    if size := known.get(id(node)):
+        return size
+    if id(node) in above:
+        raise Cycle(node)
+    above.add(id(node))
+    sizes = [_measure(child, known, above) for child in children(node)]
+    above.discard(id(node))
+    size = _Size(1 + sum(s.nodes for s in sizes), 1 + max((s.height for s in sizes), default=0))
+    if size.height > MAX_DEPTH:
+        raise TooDeep(node.start_mark)
+    if size.nodes > MAX_NODES:
+        raise TooLarge(node)
+    known[id(node)] = size
+    return size
+
+
+def children(node: Node) -> list[Node]:
+    """The nodes directly below a collection, keys included, in the order of the text."""
+    if isinstance(node, MappingNode):
+        return [child for pair in node.value for child in pair]
+    return list(node.value)

@@ -1,0 +1,152 @@
+"""From the text of a file to its objects and everything that is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from yaml.error import YAMLError
+from yaml.nodes import Node
+
+from trainform.diagnostics import Diagnostic, Path
+from trainform.source.build import Builder
+from trainform.source.document import Document, Part
+from trainform.source.json_text import read_json
+from trainform.source.parser import MAX_DEPTH, TooDeep, compose
+from trainform.source.text import Source, decode, split_documents
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The objects of a file in its order, and its problems.
+
+    An object with problems of its own (a duplicate key, say) is there all the same; its diagnostics
+    have it as their `place`. Of a document that cannot be parsed only the diagnostic is left.
+    """
+
+    documents: list[Document]
+    diagnostics: list[Diagnostic]
+
+
+def load(text: str | bytes, file: str) -> Loaded:
+    """Reads a YAML stream or a JSON text as Kubernetes would.
+
+    Empty documents are skipped; items of a `kind: List` become documents of their own. Never raises
+    for bad input: a document that is broken does not hide the others.
+    """
+    loaded = Loaded([], [])
+    source, problem = decode(text, file)
+    if problem:
+        loaded.diagnostics.append(problem)
+    elif not _load_json(source, loaded):
+        for start, part in split_documents(source.text):
+            _load_yaml(Part(source, start, part), loaded)
+    return loaded
+
+
+def _load_json(source: Source, loaded: Loaded) -> bool:
+    """Loads a source that is one JSON object; False where the YAML parser has to look at it."""
+    if not source.text.lstrip().startswith("{"):
+        return False
+    try:
+        tree = read_json(source.text)
+    except ValueError:
+        return False
+    _add_objects(tree, Part(source, 0, source.text), False, [], loaded)
+    return True
+
+
+def _load_yaml(part: Part, loaded: Loaded) -> None:
+    try:
+        root = compose(part.text)
+    except (YAMLError, UnicodeError) as error:
+        loaded.diagnostics.append(_syntax_error(part, error))
+    except TooDeep as error:
+        loaded.diagnostics.append(_too_deep(part, error))
+    else:
+        if root is not None:
+            _load_nodes(part, root, loaded)
+
+
+def _load_nodes(part: Part, root: Node, loaded: Loaded) -> None:
+    if "*" in part.text and (problem := _bad_aliases(part, root)):
+        loaded.diagnostics.append(problem)
+        return
+    builder = Builder()
+    tree = builder.build(root)
+    found = []
+    if builder.flawed:
+        from trainform.source.findings import findings
+
+        found = findings(part, root)
+    _add_objects(tree, part, builder.ambiguous, found, loaded)
+
+
+def _add_objects(tree: Any, part: Part, ambiguous: bool, found: list[Diagnostic], loaded: Loaded) -> None:
+    documents = []
+    for prefix, item in _objects(tree):
+        if isinstance(item, dict):
+            documents.append(Document(item, part, prefix, ambiguous))
+        elif item is not None:
+            found.append(_not_an_object(part, prefix))
+    loaded.documents.extend(documents)
+    loaded.diagnostics.extend(_placed(problem, part, documents) for problem in found)
+
+
+def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """A tree, or what stands in it when it is a List, with the path from the document's root."""
+    items = tree.get("items") if isinstance(tree, dict) and tree.get("kind") == "List" else None
+    if not isinstance(items, list):
+        yield prefix, tree
+        return
+    for index, item in enumerate(items):
+        yield from _objects(item, (*prefix, "items", index))
+
+
+def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagnostic:
+    """The problem, in the object to whose part of the file it belongs."""
+    for document in documents:
+        size = len(document.prefix)
+        if problem.path[:size] == document.prefix:
+            return replace(problem, place=document, path=problem.path[size:])
+    return replace(problem, place=part.source)
+
+
+def _not_an_object(part: Part, path: Path) -> Diagnostic:
+    at = Document({}, part, path).position(())
+    message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
+    return Diagnostic("TF009", "error", message, path=path, at=at)
+
+
+def _syntax_error(part: Part, error: YAMLError | UnicodeError) -> Diagnostic:
+    from trainform.source.syntax import complaint
+
+    found = complaint(part.text, error)
+    at = part.position_at(found.index)
+    return Diagnostic(found.code, "error", found.message, found.hint, place=part.source, at=at)
+
+
+def _too_deep(part: Part, error: TooDeep) -> Diagnostic:
+    message = f"the document is nested deeper than {MAX_DEPTH} levels"
+    return _limit(part, "TF004", message, error.mark, "flatten it; Kubernetes objects stay below 30")
+
+
+def _bad_aliases(part: Part, root: Node) -> Diagnostic | None:
+    from trainform.source.limits import MAX_NODES, Cycle, TooLarge, check_expansion
+
+    try:
+        check_expansion(root)
+    except TooDeep as error:
+        return _too_deep(part, error)
+    except TooLarge as error:
+        message = f"the aliases of this document expand to more than {MAX_NODES:,} nodes"
+        return _limit(part, "TF004", message, error.mark, "write out what is meant, in several documents")
+    except Cycle as error:
+        message = "an anchored value contains an alias of itself"
+        return _limit(part, "TF011", message, error.mark, "remove the alias")
+    return None
+
+
+def _limit(part: Part, code: str, message: str, mark: Any, hint: str) -> Diagnostic:
+    return Diagnostic(code, "error", message, hint, place=part.source, at=part.position_at(mark.index))

@@ -1,0 +1,136 @@
+"""PyYAML's C parser, driven directly: text in, nodes with places out.
+
+PyYAML's own resolver and constructor take two thirds of a load and read scalars unlike Kubernetes.
+Here the C composer calls back for one thing only: what a scalar without a tag stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from yaml.composer import ComposerError
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    Event,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+
+from trainform.source.scalars import FIRST_CHARACTERS, Scalar, suspicious
+
+try:
+    from yaml._yaml import CParser
+except ImportError as error:
+    raise ImportError(
+        "trainform needs PyYAML with its C extension, and this PyYAML was built without it; "
+        "reinstall it from a wheel: pip install --force-reinstall --only-binary pyyaml pyyaml"
+    ) from error
+
+MAX_DEPTH = 100
+"""Nesting that a document may have; Kubernetes objects stay below 30."""
+
+
+class TooDeep(Exception):
+    """A document is nested deeper than `MAX_DEPTH`."""
+
+    def __init__(self, mark: Any) -> None:
+        self.mark = mark
+
+
+class _Parser(CParser):
+    """The C parser with Kubernetes' scalars.
+
+    A node's `tag` is None for a string, the value in a tuple where `suspicious` has something to say,
+    and a str where the document names a tag. (The tuple stands also where `! "12"` is quoted: a
+    quoted scalar is always a string, look at `style`.)
+    """
+
+    __slots__ = ("depth",)  # slots: a third of the cost of counting
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.depth = 0
+
+    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> tuple[Scalar] | None:
+        if value is None or value[:1] not in FIRST_CHARACTERS or not implicit[0]:
+            return None
+        return suspicious(value)
+
+    def descend_resolver(self, parent: Node | None, index: object) -> None:
+        # Some releases of libyaml have no limit of their own, and the C composer recurses.
+        self.depth += 1
+        if self.depth > MAX_DEPTH and parent is not None:
+            raise TooDeep(parent.start_mark)
+
+    def ascend_resolver(self) -> None:
+        self.depth -= 1
+
+
+def compose(text: str) -> Node | None:
+    """The nodes of one document, or None when it is empty.
+
+    Raises yaml.YAMLError for what is no YAML, and TooDeep. Aliased nodes are shared, so that the
+    result may be a graph, even one with cycles.
+    """
+    try:
+        return _Parser(text).get_single_node()
+    except ComposerError as error:
+        if "duplicate anchor" not in (error.context or ""):
+            raise
+    return _compose_reanchored(text)
+
+
+def _compose_reanchored(text: str) -> Node | None:
+    """`compose` for a document that gives an anchor twice: YAML allows it, PyYAML's C composer does not."""
+    anchors: dict[str, Node] = {}
+    top: list[Node] = []
+    opened: list[tuple[CollectionNode | None, list[Node]]] = [(None, top)]
+    for event in _events(text):
+        if isinstance(event, CollectionEndEvent):
+            _close(*opened.pop())
+        elif isinstance(event, NodeEvent):
+            node = _alias(event, anchors) if isinstance(event, AliasEvent) else _node(event)
+            opened[-1][1].append(node)
+            if isinstance(event, CollectionStartEvent) and isinstance(node, CollectionNode):
+                opened.append((node, []))
+            if not isinstance(event, AliasEvent) and event.anchor is not None:
+                anchors[event.anchor] = node
+        if len(opened) > MAX_DEPTH + 1:
+            raise TooDeep(event.start_mark)
+    return top[0] if top else None
+
+
+def _events(text: str) -> Iterator[Event]:
+    parser = _Parser(text)
+    while (event := parser.get_event()) is not None:
+        yield event
+
+
+def _close(node: CollectionNode | None, children: list[Node]) -> None:
+    if node is not None:
+        pairs = zip(children[::2], children[1::2], strict=True)
+        node.value = list(pairs) if isinstance(node, MappingNode) else children
+
+
+def _alias(event: AliasEvent, anchors: dict[str, Node]) -> Node:
+    if event.anchor not in anchors:
+        raise ComposerError(None, None, "found undefined alias", event.start_mark)  # type: ignore[arg-type]
+    return anchors[event.anchor]
+
+
+def _node(event: Any) -> Node:
+    if isinstance(event, ScalarEvent):
+        return _scalar(event)
+    kind = MappingNode if isinstance(event, MappingStartEvent) else SequenceNode
+    return kind(event.tag, [], event.start_mark, event.end_mark)
+
+
+def _scalar(event: Any) -> ScalarNode:
+    plain = event.implicit[0] and event.value[:1] in FIRST_CHARACTERS
+    tag: Any = event.tag or (suspicious(event.value) if plain else None)
+    return ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)

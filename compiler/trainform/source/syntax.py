@@ -1,0 +1,240 @@
+"""libyaml's complaints in plain words, with a hint for the usual mistakes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from yaml.error import MarkedYAMLError, YAMLError
+
+_TEMPLATE = re.compile(r"\{\{|\{%")
+_NO_SPACE = re.compile(r"\s*(?:- )*[\w.-]+:[^\s/]")
+_FORBIDDEN = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
+
+TEMPLATE_HINT = "put a template expression in quotes, or name the file .yaml.j2 to have it rendered"
+_QUOTE_HINT = "put the value in quotes"
+_INDENT_HINT = "indent it like its neighbours, or like the line above plus two spaces"
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A syntax error of one document; `index` counts characters from the document's start."""
+
+    index: int
+    message: str
+    hint: str = ""
+    code: str = "TF001"
+
+
+def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
+    """What a failed parse of `text` comes down to."""
+    if not isinstance(error, MarkedYAMLError):  # the reader's and the encoder's errors have no mark
+        return _forbidden_character(text, error)
+    problem = error.problem or ""
+    index = _index(error.problem_mark)
+    start = _index(error.context_mark) if error.context_mark else index
+    found = _in_plain_words(text, problem, start, index) or Complaint(index, _sentence(error))
+    if found.hint != TEMPLATE_HINT and _TEMPLATE.search(_line(text, found.index)):
+        return Complaint(found.index, found.message, TEMPLATE_HINT)
+    return found
+
+
+def _index(mark: Any) -> int:
+    return mark.index if mark else 0
+
+
+def _sentence(error: MarkedYAMLError) -> str:
+    return ", ".join(part for part in (error.context, error.problem) if part)
+
+
+def _line(text: str, index: int) -> str:
+    """The line of the character at `index`, up to its end."""
+    end = text.find("\n", index)
+    return text[text.rfind("\n", 0, index) + 1 : end if end >= 0 else len(text)]
+
+
+def _before(text: str, index: int) -> str:
+    return text[text.rfind("\n", 0, index) + 1 : index]
+
+
+def _previous_line(text: str, index: int) -> str:
+    return _line(text, max(text.rfind("\n", 0, index), 0)) if "\n" in text[:index] else ""
+
+
+def _forbidden_character(text: str, error: Exception) -> Complaint:
+    match = _FORBIDDEN.search(text)
+    if match is None:
+        return Complaint(0, str(error))
+    what = "a NUL" if match[0] == "\0" else f"the character U+{ord(match[0]):04X}"
+    hint = "delete it, or write it as an escape in a double-quoted string"
+    return Complaint(match.start(), f"{what} may not stand in YAML", hint, "TF003")
+
+
+def _in_plain_words(text: str, problem: str, start: int, index: int) -> Complaint | None:
+    """The mistake behind a complaint of libyaml about `index`, in something that began at `start`."""
+    for phrase, explain in _MISTAKES.items():
+        if phrase in problem:
+            return explain(text, start, index)
+    for phrase, words in _FIXED_WORDS.items():
+        if phrase in problem:
+            return Complaint(index, *words)
+    return None
+
+
+def _bad_start(text: str, start: int, index: int) -> Complaint:
+    character = text[index : index + 1]
+    if character == "\t":
+        return _tab(text, start, index)
+    if character == "%" and _before(text, index).strip() == "{":
+        return Complaint(index - 1, "a template statement stands outside a string", TEMPLATE_HINT)
+    return Complaint(index, f"a plain value cannot start with {character}", _QUOTE_HINT)
+
+
+def _tab(text: str, start: int, index: int) -> Complaint:
+    return Complaint(index, "a tab cannot indent YAML", "indent with spaces")
+
+
+def _second_colon(text: str, start: int, index: int) -> Complaint:
+    before, above = _before(text, index), _previous_line(text, index)
+    if before.startswith("--- "):
+        return Complaint(4, "a mapping cannot start behind ---", "start it on the next line")
+    if ": " in before:
+        return Complaint(index, 'a plain value cannot contain ": "', "put the whole value in quotes")
+    if _NO_SPACE.match(above):
+        place = index - len(before) - len(above) - 1
+        return _missing_space(text, place + len(above) - len(above.lstrip()))
+    first = index - len(before.lstrip())
+    return Complaint(first, "this line is indented deeper than its place allows", _INDENT_HINT)
+
+
+def _missing_space(text: str, index: int) -> Complaint:
+    colon = text.index(":", index)
+    key = text[index:colon].removeprefix("- ").strip()
+    value = text[colon + 1 : colon + 60].split("\n")[0].strip()
+    return Complaint(colon, f'a space is missing after "{key}:"', f"write {key}: {value}")
+
+
+def _no_colon(text: str, start: int, index: int) -> Complaint:
+    line = _line(text, start)
+    if _NO_SPACE.match(line):
+        return _missing_space(text, start)
+    word = text[start : start + 40].split("\n")[0].strip()
+    hint = (
+        f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to go on with the value above'
+    )
+    return Complaint(start, f'"{word}" is no key: it has no colon', hint)
+
+
+def _unclosed_quote(text: str, start: int, index: int) -> Complaint:
+    quote = text[start : start + 1]
+    message = f"the string that opens here with {quote} is never closed"
+    return Complaint(start, message, f"close it with {quote}")
+
+
+def _unfit(text: str, start: int, index: int) -> Complaint:
+    """No key where one is due: text behind a value that ended, or a wrong indentation."""
+    before = _before(text, index)
+    rest = text[index:].split("\n")[0].strip()
+    if before.strip(" -"):
+        hint = "put the whole value in quotes" if rest[:1] not in "]}" else "remove it, or open it before"
+        if "'" in before:
+            hint = "put the whole value in double quotes, or write '' for ' within single quotes"
+        return Complaint(index, f'"{rest[:40]}" stands behind the end of the value', hint)
+    if rest.startswith("- "):
+        hint = "give the list a key, or indent it below one"
+        return Complaint(index, "a list item stands where a key is due", hint)
+    return Complaint(index, "the indentation of this line fits no line above", _INDENT_HINT)
+
+
+def _unclosed_bracket(text: str, start: int, index: int) -> Complaint:
+    opening = text[start : start + 1]
+    closing = {"[": "]", "{": "}"}.get(opening, "")
+    if not closing:
+        return Complaint(index, "this does not fit into the list or mapping in brackets")
+    hint = f"close it with {closing}, put a comma between the entries, or quote the value"
+    return Complaint(start, f"the {opening} that opens here is not closed where it should be", hint)
+
+
+def _alias_name(text: str, start: int, index: int) -> Complaint:
+    sign = text[start : start + 1]
+    kind = "alias" if sign == "*" else "anchor"
+    return Complaint(start, f"{sign} starts the name of an {kind}, and none follows", _QUOTE_HINT)
+
+
+def _undefined_alias(text: str, start: int, index: int) -> Complaint:
+    name = re.split(r"[\s,\]}]", text[index + 1 : index + 80], maxsplit=1)[0]
+    hint = f"put the value in quotes, or define &{name} above, in the same document"
+    return Complaint(index, f"no anchor &{name} stands above this alias", hint)
+
+
+def _escape(text: str, start: int, index: int) -> Complaint:
+    index = text.rfind("\\", 0, index + 1)
+    sequence = text[index : index + 2]
+    message = f"{sequence} is no escape of a double-quoted string"
+    return Complaint(index, message, r"write \\ for \, or use single quotes")
+
+
+def _block_header(text: str, start: int, index: int) -> Complaint:
+    sign = text[start : start + 1]
+    message = f"text cannot follow {sign} on the same line"
+    return Complaint(index, message, "start it on the next line, or quote it all")
+
+
+def _no_content(text: str, start: int, index: int) -> Complaint:
+    character = text[index : index + 1]
+    if not character.strip():
+        opening = max(text.rfind("[", 0, index), text.rfind("{", 0, index))
+        return _unclosed_bracket(text, opening, index)
+    return Complaint(index, f"a plain value cannot start with {character}", _QUOTE_HINT)
+
+
+def _directive(text: str, start: int, index: int) -> Complaint:
+    message = "a line that starts with % is a YAML directive, and this is none"
+    return Complaint(start, message, "indent it or quote it")
+
+
+def _nested(text: str, start: int, index: int) -> Complaint:
+    return Complaint(index, "the document is nested too deeply", "flatten it", "TF004")
+
+
+_FIXED_WORDS = {
+    "did not find expected '-' indicator": (
+        "a list item is due here, and this line starts without -",
+        "start it with -, or indent it",
+    ),
+    "block sequence entries are not allowed": (
+        "a list item cannot start behind a key",
+        "start the list on the next line, or quote the value",
+    ),
+    "mapping keys are not allowed": ("a plain value cannot start with a lone ?", _QUOTE_HINT),
+    "undefined tag handle": ("! starts a tag, and this one is unknown", _QUOTE_HINT),
+    "did not find the expected '>'": ("!< starts a tag, and no > closes it", _QUOTE_HINT),
+    "expected <document start>": (
+        "the document ended above, and more text follows",
+        "put --- between two documents",
+    ),
+}
+"""What libyaml says, and what we say, where nothing more needs to be looked at."""
+
+_MISTAKES = {
+    "cannot start any token": _bad_start,
+    "found a tab character": _tab,
+    "mapping values are not allowed": _second_colon,
+    "could not find expected ':'": _no_colon,
+    "found unexpected end of stream": _unclosed_quote,
+    "found unexpected document indicator": _unclosed_quote,
+    "did not find expected key": _unfit,
+    "did not find expected ',' or": _unclosed_bracket,
+    "expected alphabetic or numeric": _alias_name,
+    "found undefined alias": _undefined_alias,
+    "unknown escape character": _escape,
+    "expected hexdecimal number": _escape,
+    "invalid Unicode character escape": _escape,
+    "expected comment or line break": _block_header,
+    "did not find expected node content": _no_content,
+    "unexpected non-alphabetical character": _directive,
+    "unknown directive name": _directive,
+    "maximum nesting depth": _nested,
+    "incompatible YAML document": _directive,
+}

@@ -1,0 +1,100 @@
+"""Bytes to text, text to documents: encodings, lines, offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trainform.diagnostics import Diagnostic, Path, Position
+
+MAX_SIZE = 16 * 2**20
+"""Bytes (of text: characters) that a file may have."""
+
+_WIDE = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe\x00\x00": "UTF-32",
+}
+_MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\n]|\Z)")
+_CONTENT = re.compile(r"^[ \t]*[^%#\s]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The text of one file: a place for problems that belong to no document."""
+
+    file: str
+    text: str
+
+    def position(self, path: Path) -> Position:
+        """The start of the file: the text as a whole has no elements."""
+        return Position(1, 1)
+
+    def position_at(self, offset: int) -> Position:
+        """Line and column of the character at `offset`, counted from 0."""
+        before = self.text.rfind("\n", 0, offset)
+        return Position(self.text.count("\n", 0, offset) + 1, offset - before)
+
+    def line(self, number: int) -> str:
+        """The text of one line, counted from 1, without its end; empty beyond the last."""
+        lines = self.text.split("\n", number)
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
+def decode(text: str | bytes, file: str) -> tuple[Source, Diagnostic | None]:
+    """The text of a file with its lines ended by `\\n`, or why it cannot be read."""
+    if len(text) > MAX_SIZE:
+        message = f"the file is larger than {MAX_SIZE >> 20} MiB"
+        return _refused(file, "TF004", message, "split it into several files")
+    if isinstance(text, str):
+        return Source(file, _with_newlines(text)), None
+    if encoding := _wide_encoding(text):
+        return _refused(file, "TF002", f"the file is encoded in {encoding}", "save it as UTF-8")
+    try:
+        return Source(file, _with_newlines(text.decode())), None
+    except UnicodeDecodeError as error:
+        return _not_utf8(text, file, error)
+
+
+def _with_newlines(text: str) -> str:
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _wide_encoding(data: bytes) -> str:
+    """UTF-16 or UTF-32, by mark or by the zero bytes of an ASCII letter; empty for anything else."""
+    marks = [name for mark, name in _WIDE.items() if data.startswith(mark)]
+    if marks:
+        return marks[-1]
+    zeros = data[:4].count(0)
+    return {2: "UTF-16", 3: "UTF-32"}.get(zeros, "") if len(data) >= 4 else ""
+
+
+def _refused(file: str, code: str, message: str, hint: str) -> tuple[Source, Diagnostic]:
+    source = Source(file, "")
+    return source, Diagnostic(code, "error", message, hint, place=source)
+
+
+def _not_utf8(data: bytes, file: str, error: UnicodeDecodeError) -> tuple[Source, Diagnostic]:
+    source = Source(file, _with_newlines(data.decode(errors="replace")))
+    problem = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+    at = source.position_at(len(_with_newlines(data[: error.start].decode())))
+    return source, Diagnostic("TF002", "error", problem, "save the file as UTF-8", place=source, at=at)
+
+
+def split_documents(text: str) -> Iterator[tuple[int, str]]:
+    """Each document of a stream with its offset; documents of blanks and comments may be among them.
+
+    Nothing in YAML may hide a line that starts with `---` or `...`, so cutting there is safe, and a
+    broken document does not take the others with it. Directives stay with the document below them.
+    """
+    start = 0
+    for marker in _MARKER.finditer(text):
+        part = text[start : marker.start(1)]
+        if "%" in part and marker[1] == "---" and not _CONTENT.search(part):
+            continue
+        yield start, part
+        start = marker.start(1) if marker[1] == "---" else marker.end()
+    yield start, text[start:]

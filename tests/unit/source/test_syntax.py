@@ -1,0 +1,80 @@
+"""The usual mistakes in YAML, each with its place, plain words and a hint."""
+
+from __future__ import annotations
+
+import pytest
+
+from trainform.source import load
+
+QUOTES = "put the value in quotes"
+WHOLE = "put the whole value in quotes"
+DEEPER = "indent it like its neighbours, or like the line above plus two spaces"
+TEMPLATE = "put a template expression in quotes, or name the file .yaml.j2 to have it rendered"
+
+MISTAKES = [
+    ("a:\n\tb: 1", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
+    ("a: 1\n\tb: 2", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
+    ("a: >-\n\tx", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
+    ("a: b: c", (1, 5), 'a plain value cannot contain ": "', WHOLE),
+    ("a: 1\nb:2\nc: 3", (2, 2), 'a space is missing after "b:"', "write b: 2"),
+    ("a:1\nb: 2", (1, 2), 'a space is missing after "a:"', "write a: 1"),
+    ("- a:1\n  b: 2", (1, 4), 'a space is missing after "a:"', "write a: 1"),
+    ("a: 1\nb\nc: 2", (2, 1), '"b" is no key: it has no colon', None),
+    ("a: @x", (1, 4), "a plain value cannot start with @", QUOTES),
+    ("a: `x`", (1, 4), "a plain value cannot start with `", QUOTES),
+    ("a: %x", (1, 4), "a plain value cannot start with %", QUOTES),
+    ("a: ]", (1, 4), "a plain value cannot start with ]", QUOTES),
+    ("a: *.py", (1, 4), "* starts the name of an alias, and none follows", QUOTES),
+    ("a: *x", (1, 4), "no anchor &x stands above this alias", None),
+    ("a: & b", (1, 4), "& starts the name of an anchor, and none follows", QUOTES),
+    ("a: !x!y z", (1, 4), "! starts a tag, and this one is unknown", QUOTES),
+    ("a: {{ x }}-y", (1, 11), '"-y" stands behind the end of the value', TEMPLATE),
+    ("{% if x %}\na: 1\n{% endif %}", (1, 1), "a template statement stands outside a string", TEMPLATE),
+    ("a:\n  b: 1\n c: 2", (3, 2), "the indentation of this line fits no line above", DEEPER),
+    ("a: b\n  c: d", (2, 3), "this line is indented deeper than its place allows", DEEPER),
+    ("a: 1\n- b", (2, 1), "a list item stands where a key is due", None),
+    ("- a\nb: 1", (2, 1), "a list item is due here, and this line starts without -", None),
+    ("a: - b", (1, 4), "a list item cannot start behind a key", None),
+    ("a: ? b", (1, 4), "a plain value cannot start with a lone ?", QUOTES),
+    ("a: 'x\nb: 1", (1, 4), "the string that opens here with ' is never closed", "close it with '"),
+    ('a: "x\n---\nb: 1', (1, 4), 'the string that opens here with " is never closed', 'close it with "'),
+    ("a: 'it's'", (1, 8), '"s\'" stands behind the end of the value', None),
+    ('a: "x" y', (1, 8), '"y" stands behind the end of the value', WHOLE),
+    ("a: [b]]", (1, 7), '"]" stands behind the end of the value', "remove it, or open it before"),
+    ("a: [1, 2\nb: 3", (1, 4), "the [ that opens here is not closed where it should be", None),
+    ("a: {b: 1", (1, 4), "the { that opens here is not closed where it should be", None),
+    ("a: [", (1, 4), "the [ that opens here is not closed where it should be", None),
+    (
+        r'a: "\d"',
+        (1, 5),
+        r"\d is no escape of a double-quoted string",
+        r"write \\ for \, or use single quotes",
+    ),
+    (
+        r'a: "\xZZ"',
+        (1, 5),
+        r"\x is no escape of a double-quoted string",
+        r"write \\ for \, or use single quotes",
+    ),
+    ("a: | x\n  y", (1, 6), "text cannot follow | on the same line", None),
+    ("%x: 1", (1, 1), "a line that starts with % is a YAML directive, and this is none", None),
+    ("--- a: 1", (1, 5), "a mapping cannot start behind ---", "start it on the next line"),
+    ("{a: 1}\n{b: 2}", (2, 1), "the document ended above, and more text follows", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "message", "hint"), MISTAKES, ids=[repr(m[0]) for m in MISTAKES]
+)
+def test_a_mistake_is_explained_where_it_stands(text, position, message, hint):
+    found = load(text, "f.yaml").diagnostics[0]
+    assert (found.code, found.severity, found.file) == ("TF001", "error", "f.yaml")
+    assert (found.position, found.message) == (position, message)
+    assert found.hint == hint or (hint is None and found.hint)
+
+
+def test_places_count_from_the_start_of_the_file():
+    (found,) = load("# é😀\na: 1\n---\nb: 2\n---\nc: é @ x: y\n", "f.yaml").diagnostics
+    assert found.position == (6, 9)
+    assert found.place
+    assert found.place.line(6) == "c: é @ x: y"
