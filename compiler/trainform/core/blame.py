@@ -1,0 +1,98 @@
+"""Where an element of a rendered object comes from: the source that a user can mend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from trainform.diagnostics import Path
+
+if TYPE_CHECKING:
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
+    from trainform.source import Document
+
+TEMPLATE: Path = ("spec", "template")
+
+
+def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
+    """The document and path that set the element at `path` of the rendered object `tree`.
+
+    The last runtimePatch that has the element, else the TrainJob's trainer, else the runtime,
+    else the job's `runtimeRef`.
+    """
+    if path[:1] == ("metadata",):
+        return plan.job_document, _deepest(plan.job_document.tree, path[:2])
+    if tree.get("kind") != "JobSet":
+        return plan.runtime_document, _deepest(plan.runtime_document.tree, ("spec", "podGroupPolicy"))
+    for source, root in _sources(plan, tree, path):
+        found = _follow(source.tree, root, tree, path)
+        if found is not None:
+            return source, found
+    return plan.job_document, ("spec", "runtimeRef")
+
+
+class Shown(TypedDict, total=False):
+    """The rendered object and its field in which a fault of a source shows."""
+
+    object: str
+    object_path: Path
+
+
+def shown_at(path: Path, name: str) -> Shown:
+    """Where the element at `path` of a runtime shows in the objects of the job `name`, if it does."""
+    if path[:3] == ("spec", "template", "spec"):
+        return {"object": f"JobSet/{name}", "object_path": ("spec", *path[3:])}
+    if path[:2] == ("spec", "podGroupPolicy") and len(path) > 3:
+        return {"object": f"PodGroup/{name}", "object_path": ("spec", *path[3:])}
+    return {}
+
+
+def _sources(plan: Plan, tree: Tree, path: Path) -> list[tuple[Document, Path]]:
+    patches = plan.job.spec.runtime_patches or ()
+    roots: list[tuple[Document, Path]] = [
+        (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
+        for index in reversed(range(len(patches)))
+    ]
+    return [*roots, (plan.runtime_document, TEMPLATE)]
+
+
+def _follow(source: Any, root: Path, tree: Any, path: Path) -> Path | None:
+    """`path` of the rendered tree as a path of `source`, where list elements go by their name."""
+    node = _get(source, root)
+    found: list[str | int] = list(root)
+    for part in path:
+        child: str | int | None = part
+        if isinstance(part, int):
+            child = _same_name(node, tree, part)
+        node = _get(node, (child,)) if child is not None else None
+        tree = _get(tree, (part,))
+        if node is None or child is None:
+            return None
+        found.append(child)
+    return tuple(found)
+
+
+def _same_name(source: Any, tree: Any, index: int) -> int | None:
+    if not isinstance(source, list) or not isinstance(tree, list) or index >= len(tree):
+        return None
+    wanted = tree[index]
+    if not isinstance(wanted, dict) or "name" not in wanted:
+        return index if index < len(source) else None
+    names = [item.get("name") if isinstance(item, dict) else None for item in source]
+    return names.index(wanted["name"]) if wanted["name"] in names else None
+
+
+def _get(tree: Any, path: Path) -> Any:
+    for part in path:
+        try:
+            tree = tree[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return tree
+
+
+def _deepest(tree: Any, path: Path) -> Path:
+    """The longest start of `path` that exists in `tree`."""
+    while path and _get(tree, path) is None:
+        path = path[:-1]
+    return path

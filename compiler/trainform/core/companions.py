@@ -1,0 +1,90 @@
+"""Companions of a runtime: the service account that its pods run as, and the rights of that account.
+
+A runtime whose pods talk to the API server needs objects that no JobSet holds. They stand beside the runtime,
+annotated with its name, and are rendered with each of its jobs: into the job's namespace and under the job's name,
+because an object that two jobs own would be applied twice, and pruned with the first of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainform.k8s.tree import without_nulls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
+
+COMPANION_OF = "trainform.dev/companion-of"
+"""Annotation of a companion: the name of its runtime."""
+
+KINDS = ("ServiceAccount", "Role", "RoleBinding")
+PREFIX = "kubeflow-trainer-"
+"""What upstream's names of companions start with: `<job>-` takes its place."""
+
+
+def runtime_of(tree: Tree) -> str:
+    """The name of the runtime whose companion the document `tree` is, or the empty string."""
+    metadata = tree.get("metadata")
+    if (
+        tree.get("kind") not in KINDS
+        or not isinstance(metadata, dict)
+        or not isinstance(metadata.get("name"), str)
+    ):
+        return ""
+    annotations = metadata.get("annotations")
+    name = annotations.get(COMPANION_OF) if isinstance(annotations, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
+    """Companions in an order that is not that of their documents."""
+    return tuple(sorted(trees, key=lambda tree: (KINDS.index(tree["kind"]), tree["metadata"]["name"])))
+
+
+def attach(plan: Plan, companions: Iterable[Tree]) -> None:
+    """Add a job's own copies of `companions` to its objects, where one of its pods runs as their account.
+
+    A job that was patched to another account gets none.
+    """
+    names = {tree["metadata"]["name"]: _own_name(plan, tree) for tree in companions}
+    users = [pods for pods in plan.pod_sets if pods.pod_spec.get("serviceAccountName") in names]
+    for pods in users:
+        pods.pod_spec["serviceAccountName"] = names[pods.pod_spec["serviceAccountName"]]
+    if users:
+        plan.objects += [_own_copy(plan, tree, names) for tree in companions]
+
+
+def _own_name(plan: Plan, tree: Tree) -> str:
+    return f"{plan.name}-{tree['metadata']['name'].removeprefix(PREFIX)}"
+
+
+def _own_copy(plan: Plan, tree: Tree, names: Mapping[str, str]) -> Tree:
+    copy: Tree = _renamed(without_nulls(tree), names)
+    metadata: Tree = {"name": copy["metadata"]["name"], "namespace": plan.namespace}
+    annotations = copy["metadata"]["annotations"]
+    for key, values in (("labels", copy["metadata"].get("labels")), ("annotations", annotations)):
+        if kept := {name: value for name, value in (values or {}).items() if name != COMPANION_OF}:
+            metadata[key] = kept
+    copy["metadata"] = metadata
+    if copy["kind"] == "RoleBinding":
+        copy["subjects"] = [_subject(each, plan.namespace) for each in copy.get("subjects") or ()]
+    return copy
+
+
+def _subject(subject: Any, namespace: str) -> Any:
+    """Whom a RoleBinding speaks of: an account without a namespace is the job's."""
+    if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
+        return {**subject, "namespace": subject.get("namespace") or namespace}
+    return subject
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """`value` with every companion's name, wherever it stands, replaced by the job's own."""
+    if isinstance(value, dict):
+        return {key: _renamed(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value

@@ -1,0 +1,26 @@
+"""What is known about the cluster: Kubernetes objects that were given along with the jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainform.k8s.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Declared objects by kind, namespace (empty for cluster-wide kinds) and name."""
+
+    objects: dict[tuple[str, str, str], Tree] = field(default_factory=dict)
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Tree | None:
+        return self.objects.get((kind, namespace, name))
+
+    def names(self, kind: str, namespace: str = "") -> list[str]:
+        """The declared names of a kind, sorted: none means that nothing is known."""
+        return sorted(n for k, ns, n in self.objects if k == kind and ns == namespace)
+
+
+NO_FACTS = Facts()

@@ -1,0 +1,128 @@
+"""The documents of a compile, read and sorted by what they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.api import Read, Runtime, TrainJob, read
+from trainform.core.facts import Facts
+from trainform.diagnostics import Diagnostic
+from trainform.source import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DEFAULT_NAMESPACE = "default"
+CLUSTER_WIDE = frozenset(
+    {
+        "ClusterTrainingRuntime",
+        "PriorityClass",
+        "RuntimeClass",
+        "Namespace",
+        "ResourceFlavor",
+        "ClusterQueue",
+        "Cohort",
+        "Topology",
+        "WorkloadPriorityClass",
+        "Queue",
+    }
+)
+"""Kinds without a namespace, among those that a compile reads."""
+
+FACTS = (CLUSTER_WIDE - {"ClusterTrainingRuntime"}) | {"LimitRange", "LocalQueue"}
+
+Key = tuple[str, str, str]
+"""Kind, namespace (empty for cluster-wide kinds) and name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Input:
+    """One document, what was read of it, and its problems.
+
+    `sound` is false when it has an error that the cluster would not mend by a default.
+    """
+
+    document: Document
+    found: Read
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sound: bool = True
+
+    @property
+    def model(self) -> TrainJob | Runtime | None:
+        """The typed model; None when nothing usable is left."""
+        return self.found.model
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What a stream or repository holds. `diagnostics` are those of no single TrainJob."""
+
+    jobs: list[Input] = field(default_factory=list)
+    runtimes: dict[Key, Input] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def sort(documents: Iterable[Document], source: Iterable[Diagnostic] = ()) -> Inputs:
+    """Read every document and put it where it belongs; tell the second of two equals.
+
+    `source` are the problems that the front end found: those of one document stay with it.
+    """
+    inputs = Inputs()
+    by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
+    for diagnostic in source:
+        own = by_document.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
+        (inputs.diagnostics if own is None else own).append(diagnostic)
+    seen: dict[Key, Document] = {}
+    for document, told in by_document.items():
+        key = _key(document)
+        _place(inputs, key, _input(document, told, seen.setdefault(key, document)))
+    return inputs
+
+
+def _place(inputs: Inputs, key: Key, item: Input) -> None:
+    if key[0] == "TrainJob":
+        inputs.jobs.append(item)
+        return
+    inputs.diagnostics.extend(item.diagnostics)
+    if isinstance(item.model, Runtime):
+        inputs.runtimes.setdefault(key, item)
+    elif key[0] in FACTS:
+        inputs.facts.objects.setdefault(key, item.document.tree)
+
+
+def _input(document: Document, source: list[Diagnostic], earlier: Document) -> Input:
+    found = read(document)
+    told = [*source, *found.diagnostics]
+    known = found.model is not None or document.tree.get("kind") in FACTS
+    if known and document.ambiguous:
+        told += document.plain_scalars_read_differently()
+    if known and earlier is not document:
+        told.append(_twice(document, earlier))
+    sound = found.whole and not any(problem.severity == "error" for problem in told[: len(source)])
+    return Input(document, found, tuple(told), sound)
+
+
+def _key(document: Document) -> Key:
+    tree = document.tree
+    kind = str(tree.get("kind") or "")
+    metadata = tree.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = {}
+    namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or DEFAULT_NAMESPACE)
+    return (kind, namespace, str(metadata.get("name") or ""))
+
+
+def _twice(document: Document, earlier: Document) -> Diagnostic:
+    kind, namespace, name = _key(document)
+    line = earlier.position(("metadata", "name")).line
+    where = f"{namespace}/{name}" if namespace else name
+    return Diagnostic(
+        "TF203",
+        "error",
+        f"{kind} {where} is defined twice; the first is at {earlier.file}:{line}",
+        "rename or remove one of them",
+        ("metadata", "name"),
+        document,
+    )

@@ -1,0 +1,98 @@
+"""Finds the runtime that a TrainJob names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainform.core.blame import shown_at
+from trainform.core.inputs import DEFAULT_NAMESPACE, Input, Inputs
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from trainform.api import TrainJob
+    from trainform.core.catalogue import Catalogue
+
+KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+
+
+def find_runtime(
+    job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue
+) -> tuple[Input | None, list[Diagnostic]]:
+    """The runtime of a job, or what is wrong with the reference.
+
+    A ClusterTrainingRuntime of the repository comes before a shipped one of the same name. A
+    TrainingRuntime must be in the job's namespace, as in the cluster.
+    """
+    ref = job.spec.runtime_ref
+    namespace = job.metadata.namespace or DEFAULT_NAMESPACE
+    key = (ref.kind, "" if ref.kind == KINDS[0] else namespace, ref.name)
+    runtime = inputs.runtimes.get(key)
+    if runtime is None and ref.kind == KINDS[0]:
+        runtime = catalogue.get(ref.name)
+    if runtime is None:
+        # An unsupported kind is told where the TrainJob is read.
+        return None, [_not_found(job, item, inputs, catalogue)] if ref.kind in KINDS else []
+    if not runtime.sound:
+        return runtime, _broken(job, item, runtime)
+    return runtime, []
+
+
+def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue) -> Diagnostic:
+    ref = job.spec.runtime_ref
+    where = f" in namespace {job.metadata.namespace or DEFAULT_NAMESPACE}" if ref.kind == KINDS[1] else ""
+    return Diagnostic(
+        "TF201",
+        "error",
+        f"{ref.kind} {ref.name!r} is not found{where}",
+        _other_place(job, inputs, catalogue) or _near(job, inputs, catalogue),
+        ("spec", "runtimeRef", "name"),
+        item.document,
+    )
+
+
+def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
+    """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
+    ref = job.spec.runtime_ref
+    same_name = [key for key in inputs.runtimes if key[2] == ref.name]
+    for kind, namespace, name in sorted(same_name):
+        if kind != ref.kind:
+            return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
+        if namespace:
+            return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
+    if ref.kind == KINDS[1] and ref.name in catalogue.names():
+        return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
+    return ""
+
+
+def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
+    ref = job.spec.runtime_ref
+    namespace = job.metadata.namespace or DEFAULT_NAMESPACE
+    usable = sorted(n for kind, ns, n in inputs.runtimes if kind == ref.kind and ns in ("", namespace))
+    if ref.kind == KINDS[0]:
+        usable = sorted({*usable, *catalogue.names()})
+    if near := did_you_mean(ref.name, usable):
+        return near
+    return f"known are {', '.join(usable)}" if usable else "add the runtime under runtimes/"
+
+
+def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
+    """One error of the job for each error of its runtime, with the rendered object that it spoils."""
+    return [
+        Diagnostic(
+            "TF206",
+            "error",
+            f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: {error.message}",
+            "repair the runtime first",
+            ("spec", "runtimeRef", "name"),
+            item.document,
+            **shown_at(error.path, job.metadata.name),
+        )
+        for error in runtime.diagnostics
+        if error.severity == "error"
+    ]
+
+
+def _place(error: Diagnostic) -> str:
+    position = error.position
+    return f"{error.file}:{position.line}" if position else error.file

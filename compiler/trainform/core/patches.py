@@ -1,0 +1,99 @@
+"""runtimePatches: what managers change in the runtime's template, before anything else happens.
+
+Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`, mergeRuntimePatches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.merge_keys import JOB_TEMPLATE
+from trainform.k8s.strategic_merge import merge, replaced_sources, without_unset
+
+if TYPE_CHECKING:
+    from trainform.core.plan import Plan
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+
+CONTAINER_KINDS = ("initContainers", "containers")
+
+
+def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]:
+    """The replicated jobs with the job's patches merged in, one manager after the other.
+
+    Labels and annotations of the template go to `plan.metadata`. The order of replicated jobs
+    stays; nothing given is changed.
+    """
+    jobs = list(replicated_jobs)
+    for index, patch in enumerate(plan.job.spec.runtime_patches or ()):
+        template = without_unset(patch.training_runtime_spec or {}).get("template") or {}
+        path: Path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
+        for kind in ("labels", "annotations"):
+            values = (template.get("metadata") or {}).get(kind)
+            if values:
+                plan.metadata[kind] = {**plan.metadata.get(kind, {}), **values}
+        for number, job_patch in enumerate((template.get("spec") or {}).get("replicatedJobs") or ()):
+            _patch_job(plan, jobs, job_patch, (*path, "spec", "replicatedJobs", number))
+    return jobs
+
+
+def _patch_job(plan: Plan, jobs: list[Tree], patch: Tree, path: Path) -> None:
+    names = [job.get("name") for job in jobs]
+    if patch.get("name") not in names:
+        _unknown(plan, "replicated job", patch.get("name"), names, (*path, "name"))
+        return
+    if "template" not in patch:
+        return
+    index = names.index(patch["name"])
+    job = jobs[index]
+    known = _known_containers(plan, job["template"], patch["template"], path)
+    _tell_replaced_sources(plan, job["template"], known, path)
+    jobs[index] = {**job, "template": merge(job["template"], known, JOB_TEMPLATE)}
+
+
+def _pod_spec(template: Tree) -> Tree:
+    spec: Any = template
+    for key in ("spec", "template", "spec"):
+        spec = spec.get(key) or {}
+    pod_spec: Tree = spec
+    return pod_spec
+
+
+def _known_containers(plan: Plan, template: Tree, patch: Tree, path: Path) -> Tree:
+    """The patch without containers that the runtime does not have (D04)."""
+    pod_spec = _pod_spec(patch)
+    known = dict(pod_spec)
+    for kind in CONTAINER_KINDS:
+        names = [container.get("name") for container in _pod_spec(template).get(kind) or ()]
+        for index, container in enumerate(pod_spec.get(kind) or ()):
+            if container.get("name") not in names:
+                where = (*path, "template", "spec", "template", "spec", kind, index, "name")
+                _unknown(plan, "container", container.get("name"), names, where)
+        if kind in pod_spec:
+            known[kind] = [c for c in pod_spec[kind] if c.get("name") in names]
+    if known == pod_spec:
+        return patch
+    job_spec = patch["spec"]
+    pod = {**job_spec["template"], "spec": known}
+    return {**patch, "spec": {**job_spec, "template": pod}}
+
+
+def _unknown(plan: Plan, what: str, name: object, names: list[Any], path: Path) -> None:
+    known = ", ".join(str(n) for n in names) or "none"
+    plan.deviates_each(
+        "D04",
+        f"the runtime has no {what} {name!r}; the controller would add one without an image",
+        hint=did_you_mean(str(name), [str(n) for n in names]) or f"the runtime has: {known}",
+        path=path,
+    )
+
+
+def _tell_replaced_sources(plan: Plan, template: Tree, patch: Tree, path: Path) -> None:
+    base = _pod_spec(template).get("volumes") or ()
+    for name in replaced_sources(base, _pod_spec(patch).get("volumes") or ()):
+        plan.deviates(
+            "D05",
+            f"the controller would leave volume {name!r} with two sources, which the API server rejects",
+            path=(*path, "template", "spec", "template", "spec", "volumes"),
+        )

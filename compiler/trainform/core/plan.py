@@ -1,0 +1,162 @@
+"""The plan: one job on its way from TrainJob and runtime to finished objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.core.deviations import DEVIATIONS
+from trainform.core.facts import NO_FACTS, Facts
+from trainform.core.ledger import Ledger
+from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.diagnostics import Diagnostic, Path, Place, Severity
+
+if TYPE_CHECKING:
+    from trainform.api import Read, Runtime, TrainJob
+    from trainform.k8s.tree import Tree
+    from trainform.source import Document
+
+TRAINER_STEP = "trainer"
+NODE_CONTAINER = "node"
+
+
+@dataclass(slots=True)
+class Trainer:
+    """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
+
+    None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
+    """
+
+    image: str | None = None
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Tree] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """A JobSet template taken apart, with every field in one place.
+
+    `metadata` and `spec` are the JobSet's own, without `replicatedJobs`: those are `pod_sets`,
+    in the runtime's order. `pod_labels` and `pod_annotations` go on every pod template.
+    `job` and `runtime` are never changed.
+    """
+
+    job: TrainJob
+    runtime: Runtime
+    job_document: Document
+    runtime_document: Document
+    job_read: Read
+    metadata: Tree
+    spec: Tree
+    pod_sets: list[PodSet] = field(default_factory=list)
+    trainer: Trainer = field(default_factory=Trainer)
+    facts: Facts = NO_FACTS
+    environment: str = "default"
+    pod_labels: dict[str, str] = field(default_factory=dict)
+    pod_annotations: dict[str, str] = field(default_factory=dict)
+    objects: list[Tree] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def name(self) -> str:
+        return str(self.metadata["name"])
+
+    @property
+    def namespace(self) -> str:
+        return str(self.metadata["namespace"])
+
+    @property
+    def subdomain(self) -> str:
+        """The DNS subdomain of the pods: `network.subdomain`, else the JobSet's name."""
+        return (self.spec.get("network") or {}).get("subdomain") or self.name
+
+    @property
+    def trainer_pod_set(self) -> PodSet | None:
+        """The first pod set of the trainer step, which is the one that upstream works on."""
+        return next((pods for pods in self.pod_sets if pods.step == TRAINER_STEP), None)
+
+    @property
+    def trainer_container(self) -> Tree | None:
+        """The `node` container of the trainer step."""
+        pods = self.trainer_pod_set
+        return pods.container(NODE_CONTAINER) if pods else None
+
+    def pod_set(self, name: str) -> PodSet | None:
+        """The pod set of the replicated job `name`."""
+        return next((pods for pods in self.pod_sets if pods.name == name), None)
+
+    @property
+    def failed(self) -> bool:
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        *,
+        severity: Severity = "error",
+        hint: str = "",
+        path: Path = (),
+        place: Place | None = None,
+        point: Path = (),
+        object: str = "",
+        object_path: Path = (),
+    ) -> None:
+        """Tell a problem at `path` of `place` (default: the TrainJob).
+
+        `point` is a more exact place for the caret, where `path` is the wider field that the
+        controller's own validation names.
+        """
+        if place is None:
+            place, path, point = (
+                self.job_document,
+                self.job_read.source_path(path),
+                self.job_read.source_path(point),
+            )
+        self.diagnostics.append(
+            Diagnostic(
+                code,
+                severity,
+                message,
+                hint,
+                path,
+                place,
+                at=place.position(point) if point else None,
+                plugin=self.ledger.actor,
+                object=object,
+                object_path=object_path,
+            )
+        )
+
+    def deviates(
+        self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None
+    ) -> None:
+        """Tell that the result differs from the controller's by deviation `code`, once per code.
+
+        `message` says what the controller would have done. Call it only when the result differs.
+        """
+        if all(diagnostic.code != f"TF{code}" for diagnostic in self.diagnostics):
+            self.deviates_each(code, message, hint=hint, path=path, place=place)
+
+    def deviates_each(
+        self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None
+    ) -> None:
+        """As `deviates`, but told for every place."""
+        severity = DEVIATIONS[code].severity
+        self.report(f"TF{code}", message, severity=severity, hint=hint, path=path, place=place)
+
+    def label_pods(self, key: str, value: str) -> None:
+        """Put a label on every pod template."""
+        self.ledger.record(("label", key), value)
+        self.pod_labels[key] = value
+
+    def annotate_pods(self, key: str, value: str) -> None:
+        """Put an annotation on every pod template."""
+        self.ledger.record(("annotation", key), value)
+        self.pod_annotations[key] = value
+
+    def step_label_path(self, pods: PodSet) -> Path:
+        """Where the runtime labels the step of `pods`."""
+        return (*pods.path, "template", "metadata", "labels", STEP_LABEL)

@@ -1,0 +1,152 @@
+"""Pod sets: the replicated jobs of a plan, and the verbs that edit their containers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.core.ledger import Ledger
+from trainform.core.upsert import upsert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+
+STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
+STEPS = ("dataset-initializer", "model-initializer", "trainer")
+
+
+@dataclass(slots=True, eq=False)
+class PodSet:
+    """One replicated job: identical pods, `count` of them per replica.
+
+    `job` is the replicated job's tree. This pod set owns its dicts down to the containers and
+    may edit those; everything below is shared with the runtime and is replaced, never edited.
+    `path` is the replicated job's place in the runtime document.
+    """
+
+    job: Tree
+    path: Path
+    count: int = 1
+    ledger: Ledger = field(default_factory=Ledger)
+    wanted_ports: dict[str, tuple[list[Tree], list[Tree]]] = field(default_factory=dict)
+    """By container: the ports that it declares, and those that plugins asked for."""
+
+    @classmethod
+    def of(cls, replicated_job: Tree, path: Path, ledger: Ledger) -> PodSet:
+        """Take over a replicated job of the runtime's template, which stays as it is."""
+        job = dict(replicated_job)
+        template = _own(job, "template")
+        _own(template, "metadata")
+        spec = _own(template, "spec")
+        pod = _own(spec, "template")
+        _own(pod, "metadata")
+        pod_spec = _own(pod, "spec")
+        for kind in ("initContainers", "containers"):
+            if kind in pod_spec:
+                pod_spec[kind] = [dict(container) for container in pod_spec[kind] or ()]
+        return cls(job, path, max(spec.get("parallelism", 1), 1), ledger)
+
+    @property
+    def name(self) -> str:
+        return str(self.job.get("name", ""))
+
+    @property
+    def replicas(self) -> int:
+        """How often the Job runs; upstream's CRD defaults it to 1."""
+        replicas: int = self.job.get("replicas", 1)
+        return replicas
+
+    @property
+    def template(self) -> Tree:
+        """The Job template: `metadata` and the JobSpec."""
+        template: Tree = self.job["template"]
+        return template
+
+    @property
+    def job_spec(self) -> Tree:
+        spec: Tree = self.template["spec"]
+        return spec
+
+    @property
+    def pod(self) -> Tree:
+        """The pod template: `metadata` and the PodSpec."""
+        pod: Tree = self.job_spec["template"]
+        return pod
+
+    @property
+    def pod_spec(self) -> Tree:
+        spec: Tree = self.pod["spec"]
+        return spec
+
+    @property
+    def step(self) -> str:
+        """The step that the replicated job is labelled with, or the empty string."""
+        return str((self.template["metadata"].get("labels") or {}).get(STEP_LABEL, ""))
+
+    @property
+    def containers(self) -> list[Tree]:
+        containers: list[Tree] = self.pod_spec.get("containers") or []
+        return containers
+
+    @property
+    def all_containers(self) -> Iterator[Tree]:
+        """Init containers, then containers."""
+        yield from self.pod_spec.get("initContainers") or ()
+        yield from self.containers
+
+    def container(self, name: str) -> Tree | None:
+        """The container `name`, init containers excepted."""
+        return next((c for c in self.containers if c.get("name") == name), None)
+
+    def container_path(self, container: Tree) -> Path:
+        """The place of one of this pod set's containers in the runtime document."""
+        pod_spec = (*self.path, "template", "spec", "template", "spec")
+        for kind in ("initContainers", "containers"):
+            for index, other in enumerate(self.pod_spec.get(kind) or ()):
+                if other is container:
+                    return (*pod_spec, kind, index)
+        return pod_spec
+
+    def host(self, job: str, subdomain: str, *, replica: int = 0, pod: int = 0) -> str:
+        """The DNS name of one pod inside the namespace."""
+        return f"{job}-{self.name}-{replica}-{pod}.{subdomain}"
+
+    def set_env(self, container: Tree, *variables: Tree) -> None:
+        """Upsert EnvVar trees: a variable of the same name keeps its place in the list."""
+        for variable in variables:
+            self._record("variable", variable["name"], container, variable)
+        upsert(container, "env", variables)
+
+    def add_port(self, container: Tree, port: int, protocol: str = "TCP") -> None:
+        """Declare a port unless the container declares the same number and protocol (D01)."""
+        ports = container.get("ports") or []
+        wanted = {"containerPort": port, "protocol": protocol}
+        self._record("port", f"{port}/{protocol}", container, port)
+        self.wanted_ports.setdefault(str(container.get("name")), (ports, []))[1].append(wanted)
+        if all((p.get("containerPort"), p.get("protocol", "TCP")) != (port, protocol) for p in ports):
+            container["ports"] = [*ports, wanted]
+
+    def add_volume(self, *volumes: Tree) -> None:
+        """Upsert volumes by name."""
+        for volume in volumes:
+            self.ledger.record(("volume", volume["name"], self.name), volume)
+        upsert(self.pod_spec, "volumes", volumes)
+
+    def mount(self, container: Tree, *mounts: Tree) -> None:
+        """Upsert volume mounts by mount path."""
+        for mount in mounts:
+            self._record("mount", mount["mountPath"], container, mount)
+        upsert(container, "volumeMounts", mounts, key="mountPath")
+
+    def _record(self, kind: str, name: str, container: Tree, value: object) -> None:
+        self.ledger.record((kind, name, f"{self.name}/{container.get('name', '')}"), value)
+
+
+def _own(parent: Tree, key: str) -> Tree:
+    """Replace the dict at `key` by a copy that the caller may edit."""
+    child: Tree = dict(parent.get(key) or {})
+    parent[key] = child
+    return child

@@ -1,0 +1,98 @@
+"""The plugins in their order, found by entry point: ours come the same way as anybody's."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import NamedTuple
+
+from trainform.core.plugin import STAGES, Plugin
+
+GROUP = "trainform.plugins"
+
+ORDER = (
+    "plain",
+    "torch",
+    "torchtune",
+    "mpi",
+    "jax",
+    "xgboost",
+    "flux",
+    "coscheduling",
+    "volcano",
+    "kueue",
+    "kai",
+    "yunikorn",
+    "jobset",
+)
+"""The order in which plugins run at each extension point; third-party plugins follow, by name.
+
+`plain` precedes `xgboost`, whose variables stand behind the TrainJob's; `jobset` is last, since
+it puts the plan together.
+"""
+
+
+class PluginError(Exception):
+    """A plugin that cannot be used. Its message names the plugin and what to do."""
+
+
+class Installed(NamedTuple):
+    """A plugin with the distribution that brought it."""
+
+    plugin: Plugin
+    package: str
+    version: str
+
+
+@cache
+def installed_plugins() -> tuple[Installed, ...]:
+    """Every installed plugin, in running order.
+
+    Raises PluginError for one that does not load, is no plugin, or takes another's name: to go
+    on without it would render something else than what was asked for.
+    """
+    found: dict[str, Installed] = {}
+    for entry_point in entry_points(group=GROUP):
+        if entry_point.name in found:
+            raise PluginError(f"two packages bring a plugin called {entry_point.name!r}; uninstall one")
+        found[entry_point.name] = _load(entry_point)
+    return tuple(found[name] for name in sorted(found, key=_rank))
+
+
+def load_plugins() -> tuple[Plugin, ...]:
+    """The plugins alone, in running order. Raises PluginError as `installed_plugins` does."""
+    return tuple(installed.plugin for installed in installed_plugins())
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+
+def _load(entry_point: EntryPoint) -> Installed:
+    try:
+        plugin = entry_point.load()()
+    except Exception as error:
+        raise PluginError(f"plugin {entry_point.name!r} does not load: {error}") from error
+    if not isinstance(plugin, Plugin):
+        raise PluginError(f"plugin {entry_point.name!r} is no subclass of trainform.Plugin")
+    _check_names(entry_point.name, type(plugin))
+    distribution = entry_point.dist
+    return Installed(
+        plugin, distribution.name if distribution else "", distribution.version if distribution else ""
+    )
+
+
+def _check_names(name: str, kind: type[Plugin]) -> None:
+    """A public attribute that is no extension point is a typing error that would never run."""
+    if getattr(kind, "name", None) != name:
+        raise PluginError(f"plugin {name!r} must have the class attribute name = {name!r}")
+    known = {"name", "applies", *STAGES}
+    for base in kind.__mro__:
+        if base in (Plugin, object):
+            continue
+        for attribute in vars(base):
+            if not attribute.startswith("_") and attribute not in known:
+                raise PluginError(
+                    f"plugin {name!r} defines {attribute!r}, which is no extension point; "
+                    f"the extension points are {', '.join(STAGES)}; start helpers with an underscore"
+                )

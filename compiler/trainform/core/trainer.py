@@ -1,0 +1,181 @@
+"""What every ML plugin needs of the trainer step: nodes, resources, variables, host names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from trainform.core.plan import NODE_CONTAINER
+from trainform.core.resources import cpu_count, gpu_count, gpu_names, merge_resources
+from trainform.core.upsert import upsert
+from trainform.k8s.quantity import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
+    from trainform.k8s.tree import Tree
+
+TRAINER_PORT = 29500
+"""The port of master, coordinator and tracker. Source: kubeflow/trainer `pkg/constants`."""
+
+Count = TypeVar("Count")
+
+COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+"""The field path of a pod's rank."""
+
+
+def merge_resources_per_node(plan: Plan) -> None:
+    """Merge `trainer.resourcesPerNode` into the `node` container of each trainer step, and set
+    the trainer's node count to the runtime's `numNodes`; both only where there is an mlPolicy.
+
+    Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`.
+    """
+    policy = plan.runtime.spec.ml_policy
+    if policy is None:
+        return
+    resources = plan.job.spec.trainer.resources_per_node if plan.job.spec.trainer else None
+    for pods in plan.pod_sets:
+        if pods.step != "trainer":
+            continue
+        pods.count = max(policy.num_nodes or 1, 1)
+        node = pods.container(NODE_CONTAINER)
+        if node is not None and resources:
+            merge_into(plan, node, resources)
+
+
+def merge_into(plan: Plan, container: Tree, resources: Tree) -> None:
+    """Merge `trainer.resourcesPerNode` into one container; claims merge too (D21)."""
+    container["resources"] = merge_resources(container.get("resources"), resources)
+    if resources.get("claims"):
+        plan.deviates(
+            "D21",
+            "the controller would drop resourcesPerNode.claims",
+            path=("spec", "trainer", "resourcesPerNode", "claims"),
+        )
+
+
+def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> None:
+    """Report variables of the TrainJob that the framework's plugin sets; `hint` says what to use.
+
+    Source: the Validate of each framework in kubeflow/trainer `pkg/runtime/framework/plugins`.
+    """
+    for index, variable in enumerate(plan.trainer.env):
+        if variable.get("name") in reserved:
+            plan.report(
+                "TF312",
+                f"{variable['name']} is set by trainform for the framework; a job cannot set it",
+                hint=f"remove it; {hint}",
+                path=("spec", "trainer", "env"),
+                point=("spec", "trainer", "env", index, "name"),
+            )
+
+
+def set_nodes(plan: Plan) -> None:
+    """Give the trainer step the node count of `trainer.numNodes`, where it is set."""
+    trainer = plan.job.spec.trainer
+    pods = plan.trainer_pod_set
+    if pods is not None and trainer is not None and trainer.num_nodes is not None:
+        pods.count = trainer.num_nodes
+
+
+def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
+    """Upsert `trainer.env` into a container, the trainer's `node` by default.
+
+    The user's value wins, whatever was there.
+    """
+    container = container or plan.trainer_container
+    if container is not None:
+        upsert(container, "env", map(env_var, plan.trainer.env))
+
+
+def env_var(variable: Tree) -> Tree:
+    """A variable of the TrainJob as the controller copies it: a source beats a value, and the
+    `apiVersion` of a field reference is left out.
+
+    Source: kubeflow/trainer `pkg/apply/apply.go`, EnvVar.
+    """
+    source = variable.get("valueFrom")
+    if source is None:
+        return variable
+    if source.get("fieldRef"):
+        source = {**source, "fieldRef": {"fieldPath": source["fieldRef"].get("fieldPath", "")}}
+    return {"name": variable["name"], "valueFrom": source}
+
+
+def count_per_node(
+    plan: Plan,
+    resources: Tree | None,
+    count: Callable[[int, int], Count],
+    what: str,
+    *,
+    counts_always: bool = False,
+) -> Count:
+    """`count(gpus, cpus)` of a node with the merged `resources`, such as a number of processes.
+
+    Where the controller would count another number, D03 (it reads the TrainJob's or the
+    runtime's resources alone) or D09 (it takes one of several GPU resources at random) is told;
+    `what` names the number to the user. `counts_always` where the controller counts without
+    `spec.trainer`, too, instead of setting nothing (D08).
+    """
+    ours = count(gpu_count(resources), cpu_count(resources))
+    if plan.job.spec.trainer is None and not counts_always:
+        return ours
+    bare = _controllers_resources(plan)
+    chosen = count(gpu_count(bare), cpu_count(bare))
+    path = ("spec", "trainer", "resourcesPerNode")
+    if chosen != ours:
+        plan.deviates("D03", f"the controller would set {what} to {chosen!s}, not {ours!s}", path=path)
+    outcomes = {count(gpus, cpu_count(bare)) for gpus in _controllers_gpu_counts(bare)}
+    if outcomes != {chosen}:
+        told = " or ".join(sorted(map(str, outcomes)))
+        plan.deviates("D09", f"the controller would set {what} to {told}, at random", path=path)
+    return ours
+
+
+def _controllers_resources(plan: Plan) -> Tree | None:
+    """The resources from which the controller counts processes and GPUs (D03).
+
+    The TrainJob's alone where it gives any; else those of the first `node` container, even if it
+    has none, in a replicated job that is called `node` or is the trainer step.
+    Source: kubeflow/trainer `pkg/runtime/runtime.go`, ExtractResourcePerNodeFromRuntime.
+    """
+    trainer = plan.job.spec.trainer
+    if trainer is not None and trainer.resources_per_node is not None:
+        return trainer.resources_per_node
+    for pods in plan.pod_sets:
+        if pods.name == NODE_CONTAINER or pods.step == "trainer":
+            node = pods.container(NODE_CONTAINER)
+            if node is not None:
+                return node.get("resources")
+    return None
+
+
+def _controllers_gpu_counts(resources: Tree | None) -> set[int]:
+    """Every count that the controller may arrive at: it takes the first name that contains "gpu"
+    in Go's random order, requests before limits."""
+    requested, limited = (_outcomes(resources, field) for field in ("requests", "limits"))
+    return (requested - {0}) | limited if 0 in requested else requested
+
+
+def _outcomes(resources: Tree | None, field: str) -> set[int]:
+    amounts = (resources or {}).get(field) or {}
+    return {parse(amounts[name]).value() for name in gpu_names(amounts)} or {0}
+
+
+def trainer_host(plan: Plan, pods: PodSet) -> str:
+    """The DNS name of the trainer's first pod, by its real replicated job and subdomain (D17)."""
+    host = pods.host(plan.name, plan.subdomain)
+    controllers = f"{plan.name}-{NODE_CONTAINER}-0-0.{plan.name}"
+    if host != controllers and not without_trainer(plan):
+        plan.deviates(
+            "D17",
+            f"the controller would use the host name {controllers}, which does not resolve",
+            path=("spec", "runtimeRef"),
+        )
+    return host
+
+
+def without_trainer(plan: Plan) -> bool:
+    """Whether the job has no `spec.trainer`, so that the controller would leave it bare (D08)."""
+    return plan.job.spec.trainer is None

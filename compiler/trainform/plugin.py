@@ -1,0 +1,53 @@
+"""All that a plugin may use: the one module that plugins import."""
+
+from __future__ import annotations
+
+from trainform.api.runtime import MpiPolicy
+from trainform.core.gang import gang
+from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
+from trainform.core.plugin import STAGES, Plugin
+from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.resources import gpu_count
+from trainform.core.trainer import (
+    COMPLETION_INDEX,
+    TRAINER_PORT,
+    count_per_node,
+    env_var,
+    merge_into,
+    no_reserved_variables,
+    set_nodes,
+    set_trainer_env,
+    trainer_host,
+    without_trainer,
+)
+from trainform.core.upsert import upsert
+from trainform.diagnostics import Diagnostic, Path
+from trainform.k8s.tree import Tree
+
+__all__ = [
+    "COMPLETION_INDEX",
+    "NODE_CONTAINER",
+    "STAGES",
+    "STEP_LABEL",
+    "TRAINER_PORT",
+    "TRAINER_STEP",
+    "Diagnostic",
+    "MpiPolicy",
+    "Path",
+    "Plan",
+    "Plugin",
+    "PodSet",
+    "Trainer",
+    "Tree",
+    "count_per_node",
+    "env_var",
+    "gang",
+    "gpu_count",
+    "merge_into",
+    "no_reserved_variables",
+    "set_nodes",
+    "set_trainer_env",
+    "trainer_host",
+    "upsert",
+    "without_trainer",
+]

@@ -1,0 +1,29 @@
+"""The Python API: one YAML stream in, one result out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainform.core.catalogue import Catalogue
+from trainform.core.compile import compile_documents
+from trainform.core.registry import load_plugins
+from trainform.diagnostics.documents import render_result
+from trainform.io.resources import shipped_runtimes
+from trainform.source import load
+
+
+def compile_stream(text: str) -> dict[str, Any]:
+    """Compile the TrainJobs of one YAML stream, as `trainform render - --format json` does.
+
+    Reads nothing but `text` and the shipped catalogue. Returns a RenderResult document: jobs in
+    the order of the stream, each with its objects, diagnostics and deviations. Bad input never
+    raises; it is told in the diagnostics.
+    """
+    loaded = load(text, "<stdin>")
+    compilation = compile_documents(
+        loaded.documents,
+        catalogue=Catalogue(dict(shipped_runtimes())),
+        plugins=load_plugins(),
+        source=loaded.diagnostics,
+    )
+    return render_result(compilation.jobs, compilation.diagnostics)
