@@ -1,0 +1,42 @@
+"""Gang scheduling with the scheduler-plugins project: a PodGroup, and a label on every pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.plugin import Plan, Plugin, Tree, gang
+
+POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+
+
+class Coscheduling(Plugin):
+    """One PodGroup that holds all pods of the job.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
+    """
+
+    name = "coscheduling"
+
+    def applies(self, plan: Plan) -> bool:
+        policy = plan.runtime.spec.pod_group_policy
+        return policy is not None and policy.coscheduling is not None
+
+    def enforce_pod_group_policy(self, plan: Plan) -> None:
+        plan.label_pods(POD_GROUP_LABEL, plan.name)
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        policy = plan.runtime.spec.pod_group_policy
+        if policy is None or policy.coscheduling is None:
+            return ()
+        members, resources = gang(plan)
+        pod_group: Tree = {
+            "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+            "kind": "PodGroup",
+            "metadata": {"name": plan.name, "namespace": plan.namespace},
+            "spec": {
+                "minMember": members,
+                "minResources": resources,
+                "scheduleTimeoutSeconds": policy.coscheduling.schedule_timeout_seconds,
+            },
+        }
+        return (pod_group,)

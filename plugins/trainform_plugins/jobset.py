@@ -1,0 +1,223 @@
+"""The JobSet: what the TrainJob says of its pods, and the object that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, env_var, set_trainer_env, upsert
+
+INITIALIZERS = ("dataset", "model")
+INITIALIZER_VOLUME = "initializer"
+STEPS = ("dataset-initializer", "model-initializer", "trainer")
+QUEUE_LABELS = (
+    "kueue.x-k8s.io/queue-name",
+    "kueue.x-k8s.io/priority-class",
+    "kueue.x-k8s.io/max-exec-time-seconds",
+    "kai.scheduler/queue",
+)
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+DEADLINE_RULE = "trainjobDeadline"
+
+
+class JobSet(Plugin):
+    """Applies initializers and trainer fields, brings counts in line, and builds the JobSet.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/jobset`.
+    """
+
+    name = "jobset"
+
+    def validate(self, plan: Plan) -> None:
+        initializer = plan.job.spec.initializer
+        for kind in INITIALIZERS:
+            if initializer is not None and getattr(initializer, kind) is not None:
+                _has_initializer(plan, kind)
+
+    def enforce_pod_spec(self, plan: Plan) -> None:
+        for pods in plan.pod_sets:
+            if pods.step in STEPS:
+                pods.job["replicas"] = 1
+            if pods.step == "trainer":
+                _apply_trainer(plan, pods)
+            elif pods.step:
+                _apply_initializer(plan, pods)
+
+    def pre_build_sync(self, plan: Plan) -> None:
+        _tell_lost_ports(plan)
+        for pods in plan.pod_sets:
+            pods.job_spec["parallelism"] = pods.job_spec["completions"] = pods.count
+            _mark(pods.pod["metadata"], "labels", plan.pod_labels)
+            _mark(pods.pod["metadata"], "annotations", plan.pod_annotations)
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        spec = {**plan.spec, "replicatedJobs": [pods.job for pods in plan.pod_sets]}
+        _suspend(plan, spec)
+        _managed_by(plan, spec)
+        _deadline(plan, spec)
+        jobset: Tree = {
+            "apiVersion": "jobset.x-k8s.io/v1alpha2",
+            "kind": "JobSet",
+            "metadata": _with_queue_labels(plan),
+            "spec": spec,
+        }
+        return (jobset,)
+
+
+def _has_initializer(plan: Plan, kind: str) -> None:
+    """An initializer needs a replicated job and a container of its name, with the volume mounted."""
+    name = f"{kind}-initializer"
+    pods = plan.pod_set(name)
+    container = next((c for c in pods.all_containers if c.get("name") == name), None) if pods else None
+    if pods is None:
+        missing = f"no replicated job {name!r}"
+    elif container is None:
+        missing = f"no container {name!r} in replicated job {name!r}"
+    elif all(mount.get("name") != INITIALIZER_VOLUME for mount in container.get("volumeMounts") or ()):
+        missing = f"no mount of a volume {INITIALIZER_VOLUME!r} in container {name!r}"
+    else:
+        return
+    plan.report(
+        "TF314",
+        f"spec.initializer.{kind} needs a runtime with that step, but {plan.runtime.name!r} has {missing}",
+        hint=f"choose a runtime with a {name} step, or remove spec.initializer.{kind}",
+        path=("spec", "runtimeRef"),
+    )
+
+
+def _apply_initializer(plan: Plan, pods: PodSet) -> None:
+    kind = pods.step.removesuffix("-initializer")
+    initializer = plan.job.spec.initializer
+    wanted = getattr(initializer, kind, None) if initializer and kind in INITIALIZERS else None
+    container = pods.container(pods.step)
+    if wanted is None or container is None:
+        return
+    if wanted.storage_uri is not None:
+        upsert(container, "env", [{"name": "STORAGE_URI", "value": wanted.storage_uri}])
+    upsert(container, "env", map(env_var, wanted.env or ()))
+    if wanted.secret_ref is not None:
+        secret: Tree = {"secretRef": {"name": wanted.secret_ref.name or ""}}
+        container["envFrom"] = [*(container.get("envFrom") or ()), secret]
+
+
+def _apply_trainer(plan: Plan, pods: PodSet) -> None:
+    node = pods.container(NODE_CONTAINER)
+    if node is None:
+        return
+    wanted = plan.trainer
+    for field, value in (("image", wanted.image), ("command", wanted.command), ("args", wanted.args)):
+        if value is not None:
+            node[field] = value
+    set_trainer_env(plan, node)
+
+
+def _mark(metadata: Tree, kind: str, values: dict[str, str]) -> None:
+    if values:
+        metadata[kind] = {**(metadata.get(kind) or {}), **values}
+
+
+def _tell_lost_ports(plan: Plan) -> None:
+    """D01: the controller takes two ports without a name for the same one."""
+    for pods in plan.pod_sets:
+        for container in pods.containers:
+            ports = container.get("ports") or []
+            declared, wanted = pods.wanted_ports.get(str(container.get("name")), (ports, []))
+            if plan.job.spec.trainer is None:  # then the controller adds none (D08)
+                ports, wanted = declared, []
+            if list(map(_port, _controllers_ports(declared, wanted))) != list(map(_port, ports)):
+                plan.deviates(
+                    "D01",
+                    "the controller takes ports without a name for one another, and would lose or double one",
+                    path=(*pods.container_path(container), "ports"),
+                    place=plan.runtime_document,
+                )
+
+
+def _controllers_ports(declared: list[Tree], wanted: list[Tree]) -> list[Tree]:
+    """What becomes of the ports of one container in the controller, which keeps two copies of the
+    list, one an alias of the other, and upserts one into the other.
+
+    Source: kubeflow/trainer `pkg/apply/apply.go`, UpsertPort.
+    """
+    template = list(declared)
+    copy = template
+    for port in wanted:
+        at = _same_port(copy, port)
+        if at is None:
+            copy = [*copy, port]
+        else:
+            copy[at] = port
+    for index in range(len(copy)):
+        at = _same_port(template, copy[index])
+        if at is None:
+            template.append(copy[index])
+        else:
+            template[at] = copy[index]
+    return template
+
+
+def _same_port(ports: list[Tree], port: Tree) -> int | None:
+    for index, other in enumerate(ports):
+        if other.get("containerPort") == port.get("containerPort") or other.get("name") == port.get("name"):
+            return index
+    return None
+
+
+def _port(port: Tree) -> tuple[object, ...]:
+    return (port.get("containerPort"), port.get("protocol", "TCP"), port.get("name"), port.get("hostPort"))
+
+
+def _suspend(plan: Plan, spec: Tree) -> None:
+    """`suspend` is the TrainJob's alone, and only written when true (D11)."""
+    spec.pop("suspend", None)
+    if plan.job.spec.suspend:
+        spec["suspend"] = True
+
+
+def _managed_by(plan: Plan, spec: Tree) -> None:
+    if plan.job.spec.managed_by == MULTIKUEUE:
+        spec["managedBy"] = MULTIKUEUE
+        plan.deviates(
+            "D14",
+            "the controller would skip this TrainJob; here MultiKueue takes the JobSet over",
+            path=("spec", "managedBy"),
+        )
+
+
+def _deadline(plan: Plan, spec: Tree) -> None:
+    """D13: the trainer's Job keeps the deadline, and running into it fails the JobSet at once,
+    since a restart would start the clock anew."""
+    deadline = plan.job.spec.active_deadline_seconds
+    trainers = [pods for pods in plan.pod_sets if pods.step == "trainer"]
+    if deadline is None or not trainers:
+        return
+    for pods in trainers:
+        own = pods.job_spec.get("activeDeadlineSeconds")
+        pods.job_spec["activeDeadlineSeconds"] = deadline if own is None else min(own, deadline)
+    rule = {
+        "name": DEADLINE_RULE,
+        "action": "FailJobSet",
+        "onJobFailureReasons": ["DeadlineExceeded"],
+        "targetReplicatedJobs": [pods.name for pods in trainers],
+    }
+    policy = spec.get("failurePolicy") or {}
+    spec["failurePolicy"] = {**policy, "rules": [rule, *(policy.get("rules") or ())]}
+    plan.deviates(
+        "D13",
+        "the controller would keep the time itself; here the trainer's Job does, from its own start",
+        path=("spec", "activeDeadlineSeconds"),
+    )
+
+
+def _with_queue_labels(plan: Plan) -> Tree:
+    """D12: the queue labels of the TrainJob, which no cluster will see, go on the JobSet."""
+    wanted = plan.job.metadata.labels or {}
+    labels = plan.metadata.get("labels") or {}
+    moved = {key: wanted[key] for key in QUEUE_LABELS if key in wanted and wanted[key] != labels.get(key)}
+    if not moved:
+        return plan.metadata
+    plan.deviates_each(
+        "D12",
+        f"the controller would leave {', '.join(moved)} on the TrainJob; here the JobSet bears it",
+        path=("metadata", "labels"),
+    )
+    return {**plan.metadata, "labels": {**labels, **moved}}

@@ -1,0 +1,127 @@
+"""PyTorch: torchrun's rendezvous as `PET_*` variables."""
+
+from __future__ import annotations
+
+from trainform.plugin import (
+    COMPLETION_INDEX,
+    TRAINER_PORT,
+    Path,
+    Plan,
+    Plugin,
+    PodSet,
+    Tree,
+    count_per_node,
+    no_reserved_variables,
+    set_nodes,
+    set_trainer_env,
+    trainer_host,
+    without_trainer,
+)
+
+RESERVED = ("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE")
+HINT = "nodes and processes are spec.trainer.numNodes and numProcPerNode"
+TORCHTUNE = ["tune", "run"]
+"""The entrypoint that takes its rendezvous as an argument instead of variables."""
+
+TARGETS: Path = ("spec", "mlPolicy", "torch", "envInjection", "targets")
+
+
+class Torch(Plugin):
+    """Sets up torchrun in the `node` container of the trainer step, and in `envInjection` targets.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/torch`.
+    """
+
+    name = "torch"
+
+    def applies(self, plan: Plan) -> bool:
+        policy = plan.runtime.spec.ml_policy
+        return policy is not None and policy.torch is not None
+
+    def validate(self, plan: Plan) -> None:
+        no_reserved_variables(
+            plan, RESERVED, "nodes and processes are spec.trainer.numNodes and numProcPerNode"
+        )
+        _targets_exist(plan)
+
+    def enforce_ml_policy(self, plan: Plan) -> None:
+        set_nodes(plan)
+        pods, node = plan.trainer_pod_set, plan.trainer_container
+        if pods is None or node is None:
+            return
+        set_trainer_env(plan)
+        variables = _rendezvous(plan, pods, node)
+        pods.set_env(node, *variables)
+        pods.add_port(node, TRAINER_PORT)
+        for target, container in _targets(plan):
+            target.set_env(container, *variables)
+        if without_trainer(plan):
+            plan.deviates(
+                "D08",
+                "without spec.trainer, the controller would set no PET_ variables and no port",
+                path=("spec",),
+            )
+
+
+def _rendezvous(plan: Plan, pods: PodSet, node: Tree) -> list[Tree]:
+    variables: list[Tree] = [
+        {"name": "PET_NNODES", "value": str(pods.count)},
+        {"name": "PET_NPROC_PER_NODE", "value": _processes(plan, node)},
+        {"name": "PET_NODE_RANK", "valueFrom": {"fieldRef": {"fieldPath": COMPLETION_INDEX}}},
+    ]
+    if plan.trainer.command != TORCHTUNE:
+        variables += [
+            {"name": "PET_MASTER_ADDR", "value": trainer_host(plan, pods)},
+            {"name": "PET_MASTER_PORT", "value": str(TRAINER_PORT)},
+        ]
+    return variables
+
+
+def _processes(plan: Plan, node: Tree) -> str:
+    """Processes per node: as the TrainJob says, else torchrun's `auto` with a GPU, else one per CPU."""
+    trainer = plan.job.spec.trainer
+    if trainer is not None and trainer.num_proc_per_node is not None:
+        return str(trainer.num_proc_per_node)
+    return count_per_node(plan, node.get("resources"), _count, "PET_NPROC_PER_NODE")
+
+
+def _count(gpus: int, cpus: int) -> str:
+    return "auto" if gpus > 0 else str(max(cpus, 1))
+
+
+def _targets(plan: Plan) -> list[tuple[PodSet, Tree]]:
+    """The sidecars and init containers that need the rendezvous too."""
+    policy = plan.runtime.spec.ml_policy
+    injection = policy.torch.env_injection if policy and policy.torch else None
+    found = []
+    for target in (injection.targets if injection else None) or ():
+        pods = plan.pod_set(target.job_name)
+        for container in pods.all_containers if pods else ():
+            if pods and container.get("name") in target.container_names:
+                found.append((pods, container))
+    return found
+
+
+def _targets_exist(plan: Plan) -> None:
+    policy = plan.runtime.spec.ml_policy
+    injection = policy.torch.env_injection if policy and policy.torch else None
+    for number, target in enumerate((injection.targets if injection else None) or ()):
+        pods = plan.pod_set(target.job_name)
+        if pods is None:
+            _no_target(plan, f"replicated job {target.job_name!r}", (*TARGETS, number, "jobName"))
+            continue
+        names = [container.get("name") for container in pods.all_containers]
+        for index, name in enumerate(target.container_names):
+            if name not in names:
+                where = (*TARGETS, number, "containerNames", index)
+                _no_target(plan, f"container {name!r} in replicated job {target.job_name!r}", where)
+
+
+def _no_target(plan: Plan, what: str, where: Path) -> None:
+    position = plan.runtime_document.position(where)
+    plan.report(
+        "TF313",
+        f"the runtime's envInjection names {what}, which it does not have",
+        hint=f"name a container that the runtime has; see {plan.runtime_document.file}:{position.line}",
+        path=("spec", "runtimeRef"),
+    )
