@@ -1,0 +1,5 @@
+"""`python -m trainform`."""
+
+from trainform.cli import main
+
+main()

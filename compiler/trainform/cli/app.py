@@ -1,0 +1,50 @@
+"""The group of commands. Each is a file of its own, imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from trainform import __version__
+from trainform.cli.options import repository_options
+from trainform.diagnostics.suggest import did_you_mean
+
+COMMANDS = ("completion", "plugins", "render", "runtimes", "validate")
+"""A command `x` is the function `x` of the module `trainform.cli.commands.x`."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run or describe it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"trainform.cli.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            hint = did_you_mean(name, COMMANDS) or f"the commands are {', '.join(COMMANDS)}"
+            ctx.fail(f'no command "{name}": {hint}')
+        return super().resolve_command(ctx, args)
+
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=LazyGroup, context_settings=SETTINGS)
+@click.version_option(__version__, message="trainform %(version)s")
+@repository_options
+def app(root: str | None, env: tuple[str, ...]) -> None:
+    """Compile the Kubeflow TrainJobs of a git repository into the manifests that a cluster runs.
+
+    Exit codes: 0 all well; 1 something was found that you asked about; 2 an error in the input
+    or the command line; 70 a bug of trainform.
+    """

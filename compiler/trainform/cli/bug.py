@@ -1,0 +1,44 @@
+"""What to say when trainform itself, or a plugin, is at fault."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from trainform.cli import BUG, OK
+
+WITH_TRACEBACK = "Please report it to the project, with the text above and, if you may share it, the input."
+WITHOUT_TRACEBACK = """\
+Please report it to the project. Run the same command with TRAINFORM_DEBUG=1 in the environment,
+and send what it prints and, if you may share it, the input."""
+
+
+def report(error: BaseException) -> None:
+    """On stderr: what happened, and how to tell us; the traceback when TRAINFORM_DEBUG asks for it."""
+    debugging = os.environ.get("TRAINFORM_DEBUG", "") not in ("", "0")
+    if debugging:
+        traceback.print_exception(error)
+    what = "".join(traceback.format_exception_only(error)).strip()
+    print(f"trainform: internal error: {what}", file=sys.stderr)
+    print(f"This is a bug in trainform or a plugin, not in your files ({_versions()}).", file=sys.stderr)
+    print(WITH_TRACEBACK if debugging else WITHOUT_TRACEBACK, file=sys.stderr)
+
+
+def report_failures(failures: Sequence[BaseException]) -> int:
+    """Reports the first thing that a plugin raised; the exit code, OK when there is none.
+
+    The first suffices: a broken plugin breaks every job in the same way.
+    """
+    if not failures:
+        return OK
+    report(failures[0])
+    return BUG
+
+
+def _versions() -> str:
+    from trainform import __version__
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"trainform {__version__}, Python {python}, {sys.platform}"

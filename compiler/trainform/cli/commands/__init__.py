@@ -1,0 +1,1 @@
+"""One command a file. Nothing but click is imported before a command runs."""

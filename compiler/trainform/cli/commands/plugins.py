@@ -1,0 +1,24 @@
+"""`trainform plugins`: what takes part in compiling, in order."""
+
+from __future__ import annotations
+
+import click
+
+from trainform.cli import OK
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def plugins(form: str) -> int:
+    """List the plugins, in the order in which they run, with the packages that they come from."""
+    from trainform.cli.compiling import installed
+    from trainform.cli.terminal import print_json, print_table
+    from trainform.diagnostics.documents import API_VERSION
+
+    rows = [(each.plugin.name, each.package, each.version) for each in installed()]
+    if form == "json":
+        entries = [{"name": name, "package": package, "version": version} for name, package, version in rows]
+        print_json({"apiVersion": API_VERSION, "kind": "PluginList", "plugins": entries})
+    else:
+        print_table(("NAME", "PACKAGE", "VERSION"), rows)
+    return OK

@@ -1,0 +1,80 @@
+"""`trainform runtimes`: what a TrainJob may refer to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trainform.cli import FAULTY, OK
+from trainform.cli.options import chosen_root, repository_options
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Diagnostic
+    from trainform.source import Document
+
+FRAMEWORK = "trainer.kubeflow.org/framework"
+FIELDS = ("name", "kind", "namespace", "framework", "source", "version")
+KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@repository_options
+def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
+    """List the runtimes of this repository, then those that ship with trainform.
+
+    A runtime of the repository takes the place of a shipped one of the same name.
+    """
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics.order import has_errors
+
+    entries, problems = _known(chosen_root(root))
+    print_diagnostics(problems, sys.stderr)
+    _print(entries, form)
+    return FAULTY if has_errors(problems) else OK
+
+
+def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
+    from trainform import __version__
+    from trainform.cli.compiling import load, read_files
+    from trainform.io.repository import open_repository
+    from trainform.io.resources import shipped_runtimes
+
+    repository, problems = open_repository(root)
+    listing = repository.runtimes()
+    own = read_files(repository, listing.files)
+    shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
+    entries = list(_entries(own.documents, "", ""))
+    named = {(entry["kind"], entry["name"]) for entry in entries}
+    catalogue = _entries(shipped, "trainform", __version__)
+    entries += [entry for entry in catalogue if (entry["kind"], entry["name"]) not in named]
+    return entries, [*problems, *listing.diagnostics, *own.diagnostics]
+
+
+def _entries(documents: Iterable[Document], source: str, version: str) -> Iterator[dict[str, str]]:
+    """A row for each runtime; its source is the package `source`, or its own file."""
+    for document in documents:
+        tree = document.tree
+        if tree.get("kind") in KINDS:
+            metadata = _map(tree.get("metadata"))
+            told = (metadata.get("name"), tree["kind"], metadata.get("namespace"))
+            framework = _map(metadata.get("labels")).get(FRAMEWORK)
+            row = (*told, framework, source or document.file, version)
+            yield {key: str(value or "") for key, value in zip(FIELDS, row, strict=True)}
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _print(entries: Sequence[dict[str, str]], form: str) -> None:
+    from trainform.cli.terminal import print_json, print_table
+    from trainform.diagnostics.documents import API_VERSION
+
+    if form == "json":
+        print_json({"apiVersion": API_VERSION, "kind": "RuntimeList", "runtimes": list(entries)})
+    else:
+        print_table([field.upper() for field in FIELDS], [list(entry.values()) for entry in entries])

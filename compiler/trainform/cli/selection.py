@@ -1,0 +1,72 @@
+"""Which jobs a command line speaks of: `[namespace/]name`, or the path of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from trainform.cli.compiling import Inputs, train_jobs
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.repository import ENDINGS
+
+if TYPE_CHECKING:
+    from trainform.source import Document
+
+
+def select(inputs: Inputs, asked: Sequence[str], root: str) -> Inputs:
+    """Only the TrainJobs that `asked` names, with everything that is no TrainJob.
+
+    A name without namespace means the jobs of that name in every namespace. A job that is not
+    there is an error (TF705). When all are there, faults of files that hold nothing of them are
+    left out: they are not what was asked about.
+    """
+    jobs = train_jobs(inputs.documents)
+    chosen = {job: _matching(jobs, job, root) for job in asked}
+    wanted = {id(document) for found in chosen.values() for document in found}
+    others = {id(document) for document in jobs} - wanted
+    documents = [document for document in inputs.documents if id(document) not in others]
+    if missing := [_unknown(job, jobs) for job, found in chosen.items() if not found]:
+        return Inputs(documents, [*inputs.diagnostics, *missing])
+    files = {document.file for document in documents}
+    return Inputs(documents, [each for each in inputs.diagnostics if each.file in files])
+
+
+def _matching(jobs: Iterable[Document], asked: str, root: str) -> list[Document]:
+    if asked.endswith(ENDINGS):
+        files = _paths(asked, root)
+        return [job for job in jobs if job.file in files]
+    if "/" in asked:
+        return [job for job in jobs if "/".join(_named(job)) == asked]
+    return [job for job in jobs if _named(job)[1] == asked]
+
+
+def _named(job: Document) -> tuple[str, str]:
+    """Namespace and name, as far as the document gives them; `default` where it gives none."""
+    metadata = job.tree.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return str(given.get("namespace") or "default"), str(given.get("name") or "")
+
+
+def _paths(path: str, root: str) -> set[str]:
+    """What a path on the command line may mean, relative to the root: from here, or from the root."""
+    places = {os.path.abspath(path), os.path.join(root, path), os.path.realpath(path)}
+    return {os.path.relpath(place, root).replace(os.sep, "/") for place in places}
+
+
+def _unknown(asked: str, jobs: Iterable[Document]) -> Diagnostic:
+    if asked.endswith(ENDINGS):
+        known = {job.file for job in jobs}
+        message = f'no TrainJob in "{asked}"'
+    else:
+        known = {"/".join(_named(job)) if "/" in asked else _named(job)[1] for job in jobs}
+        message = f'no TrainJob is called "{asked}"'
+    return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
+
+
+def _listed(known: Iterable[str]) -> str:
+    names = sorted(known)
+    if not names:
+        return "this repository holds no TrainJob"
+    return "known: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -1,0 +1,42 @@
+"""Printing: text with or without colour, JSON, tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from trainform.diagnostics import Diagnostic
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Only on a terminal that can show it, and never with NO_COLOR set to anything."""
+    dumb = os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
+    from trainform.diagnostics.text import render_text
+
+    stream.write(render_text(diagnostics, colour=wants_colour(stream)))
+
+
+def print_json(document: dict[str, Any]) -> None:
+    import json
+
+    print_bytes(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
+
+
+def print_bytes(data: bytes) -> None:
+    """Documents leave as they are: UTF-8 and LF, whatever the terminal or the platform prefers."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as their widest entry, two spaces between them."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

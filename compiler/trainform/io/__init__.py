@@ -1,0 +1,1 @@
+"""Files and shipped resources: the only room that touches the world."""

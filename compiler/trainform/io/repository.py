@@ -1,0 +1,144 @@
+"""A repository on disk: its root, its settings, and the files that it holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from trainform.diagnostics import Diagnostic
+from trainform.io.place import file_error, os_error
+from trainform.io.settings import FILE, Settings, parse_settings
+
+ENDINGS = (".yaml", ".yml", ".json")
+
+
+@dataclass(slots=True)
+class Listing:
+    """Files in order, as paths relative to the root with `/`, and what hindered the search."""
+
+    files: list[str] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """`root` is an absolute path free of links."""
+
+    root: str
+    settings: Settings = field(default_factory=Settings)
+
+    def jobs(self) -> Listing:
+        return list_files(self.root, self.settings.jobs)
+
+    def runtimes(self) -> Listing:
+        return list_files(self.root, self.settings.runtimes)
+
+    def all(self) -> Listing:
+        runtimes, jobs = self.runtimes(), self.jobs()
+        return Listing(runtimes.files + jobs.files, runtimes.diagnostics + jobs.diagnostics)
+
+    def at(self, path: str) -> Listing:
+        """The file `path`, or the files below it: a path from the current folder, or from the root.
+
+        A file outside of the repository keeps its absolute path for a name. The root stands for
+        the repository's inputs: what was rendered into it is none.
+        """
+        found = next(filter(os.path.exists, (path, os.path.join(self.root, path))), None)
+        if found is None:
+            return Listing([], [file_error("TF704", path, "no such file or folder")])
+        real = os.path.realpath(found)
+        if real == self.root:
+            return self.all()
+        within = inside(self.root, real)
+        name = os.path.relpath(real, self.root).replace(os.sep, "/") if within else real
+        if os.path.isdir(real):
+            return list_files(self.root if within else real, name)
+        return Listing([name])
+
+    def read(self, file: str) -> bytes | Diagnostic:
+        return read_file(self.root, file)
+
+
+def find_root(start: str) -> str:
+    """The nearest folder from `start` upwards that holds `trainform.yaml`, else `start` itself."""
+    folder = here = os.path.realpath(start)
+    while not os.path.isfile(os.path.join(folder, FILE)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return here
+        folder = above
+    return folder
+
+
+def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
+    """The repository at `root`; with a faulty `trainform.yaml`, its errors and the defaults."""
+    root = os.path.realpath(root)
+    if not os.path.lexists(os.path.join(root, FILE)):
+        return Repository(root), []
+    data = read_file(root, FILE)
+    if isinstance(data, Diagnostic):
+        return Repository(root), [data]
+    settings, problems = parse_settings(data)
+    return Repository(root, settings), problems
+
+
+def read_file(root: str, file: str) -> bytes | Diagnostic:
+    """The bytes of `file`, a path relative to `root`; a problem (TF701) when it cannot be read."""
+    try:
+        with open(os.path.join(root, file), "rb", buffering=0) as opened:
+            return opened.read()
+    except OSError as error:
+        return os_error("TF701", file, error, "cannot be read")
+
+
+def list_files(root: str, folder: str) -> Listing:
+    """Every YAML or JSON file below `folder`, hidden ones left out; a missing folder holds none.
+
+    Links are followed while they stay inside `root`: a repository from a stranger must not make
+    the compiler read, and print, what lies elsewhere on the machine.
+    """
+    listing = Listing()
+    if os.path.lexists(os.path.join(root, folder)):
+        listing.files.extend(_walk(root, folder, (), listing.diagnostics))
+    return listing
+
+
+def _walk(root: str, folder: str, above: tuple[str, ...], problems: list[Diagnostic]) -> Iterator[str]:
+    real = os.path.realpath(os.path.join(root, folder))
+    if not inside(root, real):
+        problems.append(_leads_out(folder))
+        return
+    if real in above:
+        return  # a link to a folder that holds it
+    try:
+        with os.scandir(real) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        problems.append(os_error("TF701", folder, error, "cannot be listed"))
+        return
+    for entry in entries:
+        if not entry.name.startswith("."):
+            yield from _entry(root, f"{folder}/{entry.name}", entry, (*above, real), problems)
+
+
+def _entry(
+    root: str, path: str, entry: os.DirEntry[str], above: tuple[str, ...], problems: list[Diagnostic]
+) -> Iterator[str]:
+    if entry.is_dir():
+        yield from _walk(root, path, above, problems)
+    elif entry.name.endswith(ENDINGS):
+        if entry.is_symlink() and not inside(root, os.path.realpath(entry.path)):
+            problems.append(_leads_out(path))
+        elif entry.is_symlink() or entry.is_file():
+            yield path
+
+
+def inside(root: str, path: str) -> bool:
+    """Whether `path` is `root` or lies below it; both absolute and free of links."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _leads_out(path: str) -> Diagnostic:
+    hint = "copy what it points to into the repository"
+    return file_error("TF702", path, "is a link that leads out of the repository", hint)

@@ -1,0 +1,86 @@
+"""`trainform.yaml`: where a repository keeps what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from trainform.diagnostics import Diagnostic, Path
+from trainform.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from trainform.source import Document
+
+FILE = "trainform.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Folders relative to the root, with `/` between their parts. Every key has a default."""
+
+    jobs: str = "jobs"
+    runtimes: str = "runtimes"
+    environments: str = "environments"
+    rendered: str = "rendered"
+
+
+KEYS = tuple(field.name for field in fields(Settings))
+
+
+def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
+    """The settings that `trainform.yaml` holds; the defaults where it has an error."""
+    from trainform.source import load
+
+    loaded = load(data, FILE)
+    problems = list(loaded.diagnostics)
+    if not problems and loaded.documents:
+        problems = [problem for document in loaded.documents[1:] for problem in _surplus(document)]
+        problems += _problems(loaded.documents[0])
+    if problems or not loaded.documents:
+        return Settings(), problems
+    given: dict[str, str] = loaded.documents[0].tree
+    return Settings(**{key: _normal(folder) for key, folder in given.items()}), []
+
+
+def _surplus(document: Document) -> list[Diagnostic]:
+    message = "project settings are one document, and this file holds another"
+    return [Diagnostic("TF703", "error", message, "merge the documents", place=document)]
+
+
+def _problems(document: Document) -> list[Diagnostic]:
+    problems = [problem for key, folder in document.tree.items() for problem in _entry(document, key, folder)]
+    return problems or _overlaps(document, document.tree)
+
+
+def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
+    path: Path = (key,)
+    if key not in KEYS:
+        hint = did_you_mean(key, KEYS) or f"the keys are {', '.join(KEYS)}"
+        at = document.key_position(path)
+        return [Diagnostic("TF101", "error", "unknown field", hint, path, document, at)]
+    if not isinstance(folder, str):
+        code, message = "TF102", "must be a string: a folder of this repository"
+    elif not folder or folder.startswith("/") or "\\" in folder or ".." in folder.split("/"):
+        code, message = "TF703", "must be a folder below the root of this repository"
+    else:
+        return []
+    return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]
+
+
+def _normal(folder: str) -> str:
+    return "/".join(part for part in folder.split("/") if part not in ("", "."))
+
+
+def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
+    """Output must not be read again as input."""
+    folders = {key: _normal(tree.get(key, key)) for key in KEYS}
+    return [
+        Diagnostic("TF703", "error", f'"rendered" and "{key}" must not lie within each other',
+                   "choose separate folders", path=("rendered",), place=document)
+        for key in KEYS[:-1]
+        if _within(folders["rendered"], folders[key]) or _within(folders[key], folders["rendered"])
+    ]  # fmt: skip
+
+
+def _within(inner: str, outer: str) -> bool:
+    return f"{inner}/".startswith(f"{outer}/") or not outer

@@ -1,0 +1,61 @@
+"""A repository with one good job, and a way to run command lines in it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+
+from trainform.cli import run
+
+JOB = dedent(
+    """\
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata:
+      name: {name}
+      namespace: ml
+    spec:
+      runtimeRef:
+        name: torch-distributed
+      trainer:
+        numNodes: {nodes}
+    """
+)
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def job(name: str = "llm", nodes: object = 2) -> str:
+    return JOB.format(name=name, nodes=nodes)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository, which is also the current folder."""
+    (tmp_path / "trainform.yaml").write_text("")
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "llm.yaml").write_text(job())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def trainform(
+    root: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Ran]:
+    def call(*arguments: str, stdin: str = "") -> Ran:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = run(arguments)
+        captured = capfdbinary.readouterr()
+        return Ran(code, captured.out.decode(), captured.err.decode())
+
+    return call

@@ -1,0 +1,128 @@
+"""The command line as a whole: help, exit codes, and what happens when we are at fault."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from trainform import __version__
+from trainform.cli.app import COMMANDS
+
+SLOW = ("pydantic", "yaml", "jsonschema", "jsonschema_rs", "jinja2", "kubernetes", "torch", "difflib", "json")
+
+
+def python(code: str, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_the_version(trainform):
+    assert trainform("--version") == (0, f"trainform {__version__}\n", "")
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_what_is_asked_often_imports_nothing_slow(argument):
+    code = (
+        "import sys; from trainform.cli import run; "
+        f"assert run([{argument!r}]) == 0; print(*[m for m in {SLOW} if m in sys.modules], file=sys.stderr)"
+    )
+    assert python(code).stderr.split() == []
+
+
+def test_the_help_lists_every_command(trainform):
+    out = trainform("--help").out
+    assert [name for name in COMMANDS if f"\n  {name} " not in out] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(trainform, command):
+    ran = trainform(command, "--help")
+    assert ran.code == 0
+    assert ran.out.startswith(f"Usage: trainform {command}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["rendr"], 'Error: no command "rendr": did you mean "render"?'),
+        (["zzz"], 'Error: no command "zzz": the commands are completion, plugins, render'),
+        (["render", "--kep-going"], "No such option"),
+        (["validate", "--format", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_a_wrong_command_line_ends_with_2(trainform, arguments, told):
+    ran = trainform(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(trainform, shell):
+    ran = trainform("completion", shell)
+    assert ran.code == 0
+    assert f"_TRAINFORM_COMPLETE={shell}_complete" in ran.out
+
+
+def test_completion_completes():
+    environment = os.environ | {
+        "_TRAINFORM_COMPLETE": "bash_complete",
+        "COMP_WORDS": "trainform ren",
+        "COMP_CWORD": "1",
+    }
+    assert "render" in python("from trainform.cli import main; main()", env=environment).stdout
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    def fail(*arguments):
+        raise KeyError("spec")
+
+    monkeypatch.setattr("trainform.cli.compiling.read_repository", fail)
+
+
+def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
+    ran = trainform("validate")
+    assert (ran.code, ran.out) == (70, "")
+    assert ran.err.startswith("trainform: internal error: KeyError: 'spec'\nThis is a bug in trainform")
+    assert "TRAINFORM_DEBUG=1" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_bug_shows_its_traceback_when_asked(trainform, broken, monkeypatch):
+    monkeypatch.setenv("TRAINFORM_DEBUG", "1")
+    assert "Traceback (most recent call last)" in trainform("validate").err
+
+
+def test_a_plugin_that_cannot_be_used_is_named(trainform, monkeypatch):
+    from trainform.core.registry import PluginError
+
+    def fail():
+        raise PluginError("plugin 'acme' does not load: no module named 'acme'")
+
+    monkeypatch.setattr("trainform.core.registry.installed_plugins", fail)
+    ran = trainform("validate")
+    assert (ran.code, ran.err) == (2, "Error: plugin 'acme' does not load: no module named 'acme'\n")
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("trainform.cli.compiling.read_stream", interrupted)
+    assert trainform("render", "-") == (130, "", "\n")
+
+
+def test_a_closed_pipe_is_quiet():
+    code = "from trainform.cli import main; import sys; sys.argv = ['trainform', '--help']; main()"
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(write_end)
+    assert (ran.returncode, ran.stderr) == (-signal.SIGPIPE, "")

@@ -1,0 +1,79 @@
+"""`trainform validate`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from unit.cli.conftest import job
+
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata:
+  name: mine
+spec:
+  template:
+    spec:
+      replicatedJobs: []
+"""
+
+
+def test_nothing_wrong(root, trainform):
+    assert trainform("validate") == (0, "no problems in 1 document\n", "")
+    assert not (root / "rendered").exists()
+
+
+def test_problems_go_to_stdout(root, trainform):
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    ran = trainform("validate")
+    assert (ran.code, ran.err) == (2, "")
+    assert ran.out.startswith("jobs/llm.yaml:10:15: error TF102 spec.trainer.numNodes: ")
+    assert ran.out.endswith("\n1 error in 1 file\n")
+
+
+def test_json(root, trainform):
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    ran = trainform("validate", "--format", "json")
+    result = json.loads(ran.out)
+    assert (ran.code, ran.err, result["kind"]) == (2, "", "ValidateResult")
+    assert [(each["file"], each["line"]) for each in result["diagnostics"]] == [("jobs/llm.yaml", 10)]
+
+
+def test_only_the_paths_that_were_named(root, trainform):
+    (root / "jobs" / "bad.yaml").write_text(job("bad", nodes="many"))
+    assert trainform("validate", "jobs/llm.yaml").code == 0
+    assert trainform("validate", "jobs").code == 2
+    assert trainform("validate", ".").code == 2
+
+
+def test_a_path_that_does_not_exist(trainform):
+    ran = trainform("validate", "nowhere.yaml")
+    assert ran.code == 2
+    assert ran.out.startswith("nowhere.yaml:1:1: error TF704: no such file or folder\n")
+
+
+def test_a_stream(trainform):
+    assert trainform("validate", "-", stdin=job()).code == 0
+    assert "<stdin>:10:15: error" in trainform("validate", "-", stdin=job(nodes="many")).out
+
+
+def test_runtimes_alone_need_no_job(root, trainform):
+    (root / "runtimes").mkdir()
+    (root / "runtimes" / "mine.yaml").write_text(RUNTIME)
+    assert "TF202" not in trainform("validate", "runtimes").out
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code"), [((), 0), (("--fail-on", "warning"), 0), (("--fail-on", "info"), 1)]
+)
+def test_fail_on(root, trainform, fail_on, code):
+    (root / "jobs" / "other.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata:\n  name: x\n")
+    assert "info TF204" in trainform("validate").out
+    assert trainform("validate", *fail_on).code == code
+
+
+def test_colour_only_on_a_terminal(root, trainform):
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    assert "\x1b" not in trainform("validate").out
