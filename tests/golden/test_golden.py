@@ -1,0 +1,122 @@
+"""Every golden case compiles to its files, and keeps what must hold for any output."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from difflib import unified_diff
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import ryaml
+from ruamel.yaml import YAML
+
+from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, update
+from trainform.core.check import SCHEMAS
+from trainform.core.registry import load_plugins
+from trainform.k8s import schema
+from trainform.k8s.defaults import admit
+from trainform.output.emitter import emit
+from trainform.source import load
+
+CASES = [pytest.param(case, id=case.id) for case in golden_cases()]
+UPDATE = "pytest tests/golden --update-golden"
+
+each_case = pytest.mark.parametrize("case", CASES)
+
+
+@each_case
+def test_compiles_to_the_expected_files(case: GoldenCase, request: pytest.FixtureRequest) -> None:
+    files = files_of(compiled(case))
+    if request.config.getoption("--update-golden"):
+        update(case, files)
+    assert files == case.expected(), f"{difference(case.expected(), files)}\nif this is right: {UPDATE}"
+
+
+def difference(before: dict[str, str], after: dict[str, str]) -> str:
+    lines: list[str] = []
+    for name in sorted({*before, *after}):
+        old, new = before.get(name, ""), after.get(name, "")
+        lines += unified_diff(old.splitlines(), new.splitlines(), f"expected/{name}", name, lineterm="")
+    return "\n".join(lines)
+
+
+@each_case
+def test_input_order_does_not_matter(case: GoldenCase) -> None:
+    assert files_of(compiled(case, backwards=True)) == files_of(compiled(case))
+
+
+@each_case
+def test_objects_are_valid_and_a_fixed_point_of_defaulting(case: GoldenCase) -> None:
+    for job in compiled(case).jobs:
+        for tree in job.objects:
+            kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
+            assert kind is None or not schema.check(kind, tree)
+            assert admit(tree) == tree
+
+
+@each_case
+def test_output_reads_the_same_in_every_yaml_reader(case: GoldenCase) -> None:
+    for job in compiled(case).jobs:
+        for tree in job.objects:
+            text = emit(tree)
+            ours = load(text, "output").documents[0].tree
+            assert ours == YAML(typ="safe", pure=True).load(text) == ryaml.load(StringIO(text))
+            assert emit(ours) == text
+
+
+@each_case
+def test_a_plugin_that_does_not_act_leaves_no_trace(case: GoldenCase) -> None:
+    everything = files_of(compiled(case))
+    plugins = load_plugins()
+    changed = set()
+    for plugin in plugins:
+        others = tuple(other for other in plugins if other is not plugin)
+        if files_of(compiled(case, others)) != everything:
+            changed.add(plugin.name)
+    assert changed <= {*frameworks(case), case.plugin, "plain", "jobset"}
+
+
+def frameworks(case: GoldenCase) -> set[str]:
+    """The policies that the case's runtimes name: each is a plugin of the same name."""
+    text = "".join(str(document.tree) for document in case.loaded().documents)
+    known = ("torch", "mpi", "jax", "xgboost", "flux", "coscheduling", "volcano")
+    return {name for name in known if name in text} | {"torchtune"}
+
+
+def test_other_hash_seeds_give_the_same_bytes() -> None:
+    script = Path(__file__).with_name("digest_of_all_cases.py")
+    runs = [
+        subprocess.run(
+            [sys.executable, str(script)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "20261127")
+    ]
+    assert runs[0] == runs[1] == digest_of_all_cases()
+
+
+def digest_of_all_cases() -> str:
+    lines = []
+    for case in golden_cases():
+        for name, text in sorted(files_of(compiled(case)).items()):
+            lines.append(f"{case.id}/{name} {hashlib.sha256(text.encode()).hexdigest()}\n")
+    return "".join(lines)
+
+
+def test_every_plugin_has_its_cases() -> None:
+    counts = {plugin.name: 0 for plugin in load_plugins()}
+    failing = dict(counts)
+    for case in golden_cases():
+        counts[case.plugin] = counts.get(case.plugin, 0) + 1
+        failing[case.plugin] = failing.get(case.plugin, 0) + (
+            ": error " in case.expected().get(DIAGNOSTICS, "")
+        )
+    assert {name: count for name, count in counts.items() if count < 6} == {}
+    assert [name for name, count in failing.items() if not count] == []
