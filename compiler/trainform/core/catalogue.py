@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainform.api import read
+from trainform.core.companions import in_order, runtime_of
 from trainform.core.inputs import Input
 from trainform.source import load
 
@@ -24,11 +25,12 @@ class Catalogue:
         return sorted(file.removesuffix(".yaml") for file in self.files)
 
     def get(self, name: str) -> Input | None:
-        """The shipped runtime `name`, or None."""
+        """The shipped runtime `name` with its companions, or None."""
         file = f"{name}.yaml"
         if name not in self._read and file in self.files:
             documents = load(self.files[file], f"catalogue/{file}").documents
             document = next(d for d in documents if d.tree.get("kind") == "ClusterTrainingRuntime")
             found = read(document)
-            self._read[name] = Input(document, found, tuple(found.diagnostics))
+            companions = in_order(d.tree for d in documents if runtime_of(d.tree) == name)
+            self._read[name] = Input(document, found, tuple(found.diagnostics), companions=companions)
         return self._read.get(name)

@@ -27,16 +27,11 @@ PREFIX = "kubeflow-trainer-"
 
 def runtime_of(tree: Tree) -> str:
     """The name of the runtime whose companion the document `tree` is, or the empty string."""
-    metadata = tree.get("metadata")
-    if (
-        tree.get("kind") not in KINDS
-        or not isinstance(metadata, dict)
-        or not isinstance(metadata.get("name"), str)
-    ):
+    if tree.get("kind") not in KINDS or not isinstance(tree.get("subjects") or [], list):
         return ""
-    annotations = metadata.get("annotations")
-    name = annotations.get(COMPANION_OF) if isinstance(annotations, dict) else None
-    return name if isinstance(name, str) else ""
+    metadata = _map(tree.get("metadata"))
+    name = _map(metadata.get("annotations")).get(COMPANION_OF)
+    return name if isinstance(name, str) and isinstance(metadata.get("name"), str) else ""
 
 
 def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
@@ -64,10 +59,10 @@ def _own_name(plan: Plan, tree: Tree) -> str:
 def _own_copy(plan: Plan, tree: Tree, names: Mapping[str, str]) -> Tree:
     copy: Tree = _renamed(without_nulls(tree), names)
     metadata: Tree = {"name": copy["metadata"]["name"], "namespace": plan.namespace}
-    annotations = copy["metadata"]["annotations"]
-    for key, values in (("labels", copy["metadata"].get("labels")), ("annotations", annotations)):
-        if kept := {name: value for name, value in (values or {}).items() if name != COMPANION_OF}:
-            metadata[key] = kept
+    for field in ("labels", "annotations"):
+        values = _map(copy["metadata"].get(field))
+        if kept := {key: value for key, value in values.items() if key != COMPANION_OF}:
+            metadata[field] = kept
     copy["metadata"] = metadata
     if copy["kind"] == "RoleBinding":
         copy["subjects"] = [_subject(each, plan.namespace) for each in copy.get("subjects") or ()]
@@ -79,6 +74,10 @@ def _subject(subject: Any, namespace: str) -> Any:
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject
+
+
+def _map(value: Any) -> Tree:
+    return value if isinstance(value, dict) else {}
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

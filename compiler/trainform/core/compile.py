@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainform.api import Runtime, TrainJob, deprecation
 from trainform.core.check import check_objects
+from trainform.core.companions import attach
 from trainform.core.inputs import DEFAULT_NAMESPACE, Input, Inputs, sort
 from trainform.core.link import find_runtime
 from trainform.core.patches import apply_runtime_patches
@@ -88,6 +89,7 @@ def compile_job(
         return _result(item, environment, diagnostics)
     plan = take_apart(job, item, runtime.model, runtime.document, inputs)
     plan.environment = environment
+    attach(plan, runtime.companions)
     plan.diagnostics[:0] = [*diagnostics, *filter(None, [deprecation(runtime.model, item.document)])]
     try:
         pipeline.run(plan, finish)
@@ -113,9 +115,7 @@ def take_apart(
         _metadata(job, runtime),
         spec,
         facts=inputs.facts,
-        trainer=Trainer(trainer.image, trainer.command, trainer.args, trainer.env or [])
-        if trainer
-        else Trainer(),
+        trainer=_trainer(job),
     )
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)

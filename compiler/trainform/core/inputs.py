@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trainform.api import Read, Runtime, TrainJob, read
+from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
 from trainform.diagnostics import Diagnostic
 from trainform.source import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from trainform.k8s.tree import Tree
 
 DEFAULT_NAMESPACE = "default"
 CLUSTER_WIDE = frozenset(
@@ -40,13 +43,15 @@ Key = tuple[str, str, str]
 class Input:
     """One document, what was read of it, and its problems.
 
-    `sound` is false when it has an error that the cluster would not mend by a default.
+    `sound` is false when it has an error that the cluster would not mend by a default. `companions` are the
+    objects that a runtime brings along.
     """
 
     document: Document
     found: Read
     diagnostics: tuple[Diagnostic, ...] = ()
     sound: bool = True
+    companions: tuple[Tree, ...] = ()
 
     @property
     def model(self) -> TrainJob | Runtime | None:
@@ -60,6 +65,7 @@ class Inputs:
 
     jobs: list[Input] = field(default_factory=list)
     runtimes: dict[Key, Input] = field(default_factory=dict)
+    companions: list[Input] = field(default_factory=list)
     facts: Facts = field(default_factory=Facts)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -78,12 +84,30 @@ def sort(documents: Iterable[Document], source: Iterable[Diagnostic] = ()) -> In
     for document, told in by_document.items():
         key = _key(document)
         _place(inputs, key, _input(document, told, seen.setdefault(key, document)))
+    _hand_out_companions(inputs)
     return inputs
+
+
+def _hand_out_companions(inputs: Inputs) -> None:
+    """Give each companion to its runtime; one whose runtime is not here is an object like any other."""
+    found: dict[Key, list[Tree]] = {}
+    for companion in inputs.companions:
+        _, namespace, _ = _key(companion.document)
+        name = runtime_of(companion.document.tree)
+        owners = [key for key in inputs.runtimes if key[2] == name and key[1] in ("", namespace)]
+        inputs.diagnostics += [d for d in companion.diagnostics if not owners or d.code != "TF204"]
+        for key in owners:
+            found.setdefault(key, []).append(companion.document.tree)
+    for key, trees in found.items():
+        inputs.runtimes[key] = replace(inputs.runtimes[key], companions=in_order(trees))
 
 
 def _place(inputs: Inputs, key: Key, item: Input) -> None:
     if key[0] == "TrainJob":
         inputs.jobs.append(item)
+        return
+    if runtime_of(item.document.tree):
+        inputs.companions.append(item)
         return
     inputs.diagnostics.extend(item.diagnostics)
     if isinstance(item.model, Runtime):
@@ -98,7 +122,7 @@ def _input(document: Document, source: list[Diagnostic], earlier: Document) -> I
     known = found.model is not None or document.tree.get("kind") in FACTS
     if known and document.ambiguous:
         told += document.plain_scalars_read_differently()
-    if known and earlier is not document:
+    if (known or runtime_of(document.tree)) and earlier is not document:
         told.append(_twice(document, earlier))
     sound = found.whole and not any(problem.severity == "error" for problem in told[: len(source)])
     return Input(document, found, tuple(told), sound)
