@@ -1,7 +1,5 @@
 """What every model of this room shares: its strictness, and the door to what Kubernetes owns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 

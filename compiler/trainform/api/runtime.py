@@ -1,7 +1,5 @@
 """Both kinds of runtime, as in upstream's pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """TrainJob, as in upstream's pkg/apis/trainer/v1alpha1/trainjob_types.go: fields, limits and defaults."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

@@ -5,6 +5,8 @@ A code is stable for ever once released: it may be retired, never reused. Keep e
 
 from __future__ import annotations
 
+from trainform.diagnostics.deviations import DEVIATIONS
+
 CODES: dict[str, str] = {
     # TF0xx: source text (syntax, encoding, limits, duplicate keys, ambiguous scalars)
     "TF001": "YAML syntax error",
@@ -52,9 +54,8 @@ CODES: dict[str, str] = {
     "TF330": "unknown priority class",
     "TF331": "queue without a name",
     "TF340": "Flux setting without a value",
-    "TF341": "no process on a node",
-    "TF342": "init container of a name that Flux needs",
-    "TF343": "no command for Flux to run",
+    "TF341": "init container of a name that Flux needs",
+    "TF342": "no command for Flux to run",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",
@@ -105,22 +106,5 @@ CODES: dict[str, str] = {
     # TF9xx: faults of trainform and its plugins
     "TF901": "a plugin failed",
     # TFDxx: deviations from the controller, on purpose
-    "TFD01": "declared ports are kept",
-    "TFD02": "a job needs at least one node",
-    "TFD03": "processes are counted from the merged resources",
-    "TFD04": "a patch must name a replicated job and container of the runtime",
-    "TFD05": "a patched volume has one source",
-    "TFD06": "one gang scheduler at a time",
-    "TFD07": "an MPI job has one launcher",
-    "TFD08": "a job without spec.trainer is set up like any other",
-    "TFD09": "which of several GPU resources counts is fixed",
-    "TFD12": "queue labels of the TrainJob move to the JobSet",
-    "TFD13": "activeDeadlineSeconds is kept by the trainer's Job",
-    "TFD14": "MultiKueue dispatches the JobSet",
-    "TFD15": "cluster facts come from the repository",
-    "TFD17": "host names follow the real replicated job and subdomain",
-    "TFD18": "limits without requests count for the gang",
-    "TFD19": "replicas count for the gang",
-    "TFD20": "TorchTune's rules read the effective node count",
-    "TFD21": "resource claims are merged",
+    **{f"TF{code}": deviation.title for code, deviation in DEVIATIONS.items()},
 }

@@ -11,7 +11,7 @@ from trainform.k8s.schema_explain import SchemaProblem
 from trainform.k8s.tree import Tree
 from trainform.k8s.volume_rules import relative_path
 
-WARNINGS = frozenset({"TF530"}) | probe_rules.WARNINGS
+WARNINGS = frozenset({"TF524", "TF530"}) | probe_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _SIMPLE_MOUNT = {"name", "mountPath", "readOnly"}
@@ -35,8 +35,8 @@ def check(spec: Tree, volumes: frozenset[str], path: Path, found: Found) -> None
 
 
 def _check_container(container: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
-    name, image = text(container, "name"), text(container, "image")
-    if "name" in container and (reason := dns1123_label(name)):
+    name, image = container.get("name"), text(container, "image")
+    if type(name) is str and (reason := dns1123_label(name)):
         quoted = f'"{name}" ' if name else ""
         found.append(SchemaProblem((*path, "name"), "TF521", f"{quoted}{reason}"))
     if not image or image != image.strip():
@@ -63,7 +63,7 @@ def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: F
     for key in ("volumeMounts", "volumeDevices"):
         for index, mount in enumerate(tables(container, key)):
             name = mount.get("name")
-            if name not in volumes and type(name) is str:
+            if type(name) is str and name not in volumes:
                 _report_no_volume(name, volumes, (*path, key, index, "name"), found)
             if mount.get("mountPath") == "":
                 found.append(SchemaProblem((*path, key, index, "mountPath"), "TF526", "must not be empty"))

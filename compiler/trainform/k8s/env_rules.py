@@ -85,7 +85,7 @@ def _check_field(field: str, path: Path, found: Found) -> None:
 
 
 def _check_resource(resource: str, path: Path, found: Found) -> None:
-    if not _RESOURCE.fullmatch(resource):
+    if resource and not _RESOURCE.fullmatch(resource):
         message = f'"{resource}" is no resource that a variable can hold'
         hint = "such as limits.cpu, limits.memory or requests.memory"
         found.append(SchemaProblem(path, "TF523", message, hint))

@@ -53,7 +53,7 @@ def check(jobset: Tree) -> list[SchemaProblem]:
     _check_own_fields(spec, found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
-    if "coordinator" in spec:
+    if spec.get("coordinator") is not None:
         _check_coordinator(text(table(jobset, "metadata"), "name"), spec, jobs, found)
     claims = jobset_claim_rules.check(jobset, jobs, found)
     for index, job in enumerate(jobs):

@@ -49,7 +49,7 @@ def check_expression(expression: Tree, path: Path, code: str, found: Found) -> N
     if operator in ("Gt", "Lt") and not (len(values) == 1 and _is_integer(values[0])):
         message = f"operator {operator} needs exactly one value, an integer in quotes"
         found.append(SchemaProblem((*path, "values"), code, message))
-    if reason := qualified_name(text(expression, "key")):
+    if "key" in expression and (reason := qualified_name(text(expression, "key"))):
         found.append(SchemaProblem((*path, "key"), code, reason))
 
 

@@ -19,9 +19,9 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
     """Check the volumes of a pod spec, and return their names."""
     names = []
     for index, volume in enumerate(tables(spec, "volumes")):
-        name = text(volume, "name")
-        names.append(name)
-        if "name" in volume and (reason := dns1123_label(name)):
+        names.append(text(volume, "name"))
+        name = volume.get("name")
+        if type(name) is str and (reason := dns1123_label(name)):
             quoted = f'"{name}" ' if name else ""
             found.append(SchemaProblem((*path, "volumes", index, "name"), "TF525", f"{quoted}{reason}"))
         sources = [key for key, value in volume.items() if key != "name" and value is not None]

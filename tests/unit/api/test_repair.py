@@ -69,7 +69,8 @@ def test_a_job_without_a_runtime_has_no_model(reader):
 
 
 def test_a_failure_rule_without_a_name_gets_the_one_that_jobset_gives_it(reader):
-    jobset = "{failurePolicy: {rules: [{action: FailJobSet}]}, replicatedJobs: []}"
+    job = "{name: node, template: {spec: {template: {spec: {containers: [{name: node}]}}}}}"
+    jobset = f"{{failurePolicy: {{rules: [{{action: FailJobSet}}]}}, replicatedJobs: [{job}]}}"
     result = reader.object("ClusterTrainingRuntime", spec=f"{{template: {{spec: {jobset}}}}}")
     assert ("TF103", "spec.template.spec.failurePolicy.rules[0].name") in reader.told(result)
     assert result.whole

@@ -16,7 +16,10 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*.py")
     if path.name != "codes.py"
 )
-USED = {code for path in SOURCES for code in re.findall(r'"(TFD?\d+)"', path.read_text())}
+TEXTS = [path.read_text() for path in SOURCES]
+USED = {code for text in TEXTS for code in re.findall(r'"(TFD?\d+)"', text)} | {
+    f"TF{code}" for text in TEXTS for code in re.findall(r'deviates(?:_each)?\(\s*"(D\d\d)"', text)
+}
 
 
 def test_every_code_in_use_is_registered():
