@@ -1,0 +1,266 @@
+"""MPI: a launcher that reaches its nodes over SSH, by a hostfile and a pair of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.plugin import (
+    NODE_CONTAINER,
+    TRAINER_STEP,
+    MpiPolicy,
+    Plan,
+    Plugin,
+    PodSet,
+    Tree,
+    count_per_node,
+    merge_into,
+    no_reserved_variables,
+    set_trainer_env,
+)
+
+LAUNCHER = "launcher"
+NODE = "node"
+"""The replicated jobs that take part, by name; their main container is called `node` in both."""
+
+KEYS = "mpi-ssh-auth"
+HOSTFILE = "mpi-hostfile"
+"""The volumes; with the job's name before them, the Secret and the ConfigMap that they hold."""
+
+HOSTFILE_KEY = "hostfile"
+HOSTFILE_FOLDER = "/etc/mpi"
+KEY_FILES = (
+    ("ssh-privatekey", "id_rsa", 0o640),
+    ("ssh-publickey", "id_rsa.pub", 0o644),
+    ("ssh-publickey", "authorized_keys", 0o644),
+)
+"""Key of the Secret, file and mode. Source: kubeflow/trainer `pkg/constants`."""
+
+SLOTS = "OMPI_MCA_orte_set_default_slots"
+OPEN_MPI = {
+    "OMPI_MCA_orte_default_hostfile": f"{HOSTFILE_FOLDER}/{HOSTFILE_KEY}",
+    "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
+    SLOTS: "",
+    "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
+}
+"""What the launcher's environment tells OpenMPI; the number of slots is the job's."""
+
+
+class Mpi(Plugin):
+    """Gives `launcher` and `node` the keys, and the launcher the hostfile and OpenMPI's variables.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/mpi`.
+    """
+
+    name = "mpi"
+
+    def applies(self, plan: Plan) -> bool:
+        policy = plan.runtime.spec.ml_policy
+        return policy is not None and policy.mpi is not None
+
+    def validate(self, plan: Plan) -> None:
+        no_reserved_variables(
+            plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode"
+        )
+        _has_room_for_nodes(plan)
+        _is_open_mpi(plan)
+        _tell_who_gets_variables(plan)
+
+    def enforce_ml_policy(self, plan: Plan) -> None:
+        _count_pods(plan)
+        _merge_resources_of_nodes(plan)
+        for pods in filter(None, (plan.pod_set(LAUNCHER), plan.pod_set(NODE))):
+            _give_keys(plan, pods)
+        launcher = plan.pod_set(LAUNCHER)
+        if launcher is not None:
+            _give_hostfile(plan, launcher)
+
+    def enforce_pod_spec(self, plan: Plan) -> None:
+        """Nodes beside a launcher that computes, too, get the variables of the TrainJob as it does."""
+        node = _nodes_beside_launcher(plan)
+        if node is not None and (container := node.container(NODE_CONTAINER)) is not None:
+            set_trainer_env(plan, container)
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        config_map: Tree = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": f"{plan.name}-{HOSTFILE}", "namespace": plan.namespace},
+            "data": {HOSTFILE_KEY: _hostfile(plan)},
+        }
+        _tell_secret(plan)
+        return (config_map,)
+
+
+def _policy(plan: Plan) -> MpiPolicy:
+    """The runtime's policy: asked for only where the plugin applies."""
+    policy = plan.runtime.spec.ml_policy
+    assert policy is not None
+    assert policy.mpi is not None
+    return policy.mpi
+
+
+def _has_room_for_nodes(plan: Plan) -> None:
+    trainer = plan.job.spec.trainer
+    nodes = (trainer.num_nodes if trainer else None) or 1
+    missing = [name for name in (LAUNCHER, NODE) if plan.pod_set(name) is None]
+    if nodes > 1 and _policy(plan).run_launcher_as_node and missing:
+        plan.report(
+            "TF321",
+            f"{nodes} nodes need the replicated jobs {LAUNCHER!r} and {NODE!r}, "
+            f"but runtime {plan.runtime.name!r} has no {' and no '.join(map(repr, missing))}",
+            hint="set numNodes to 1, or choose a runtime with both",
+            path=("spec", "trainer", "numNodes"),
+        )
+
+
+def _is_open_mpi(plan: Plan) -> None:
+    """The API allows an empty name, with which the controller fails to build the job."""
+    if not _policy(plan).mpi_implementation:
+        plan.report(
+            "TF323",
+            "must name an implementation of MPI",
+            hint="leave it out for OpenMPI, the only one so far",
+            path=("spec", "mlPolicy", "mpi", "mpiImplementation"),
+            place=plan.runtime_document,
+        )
+
+
+def _tell_who_gets_variables(plan: Plan) -> None:
+    launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
+    if launcher is None or node is None or not plan.trainer.env:
+        return
+    if node.step != TRAINER_STEP and not _policy(plan).run_launcher_as_node:
+        plan.report(
+            "TF322",
+            "these variables reach the launcher only, not the processes on the nodes",
+            severity="info",
+            hint="pass them on with mpirun's -x, or use a runtime with runLauncherAsNode: true",
+            path=("spec", "trainer", "env"),
+        )
+
+
+def _nodes_beside_launcher(plan: Plan) -> PodSet | None:
+    """Job `node`, where it trains along with the launcher without being labelled as the trainer step."""
+    node = plan.pod_set(NODE)
+    if node is None or node.step == TRAINER_STEP or not _policy(plan).run_launcher_as_node:
+        return None
+    return node
+
+
+def _count_pods(plan: Plan) -> None:
+    """The TrainJob's nodes are pods of job `node`, less the launcher where that is a node.
+
+    A launcher that is labelled as the trainer step is one pod all the same, and the runtime's
+    `numNodes` is about the nodes (D07).
+    """
+    launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
+    trainer = plan.job.spec.trainer
+    asked = trainer.num_nodes if trainer else None
+    if node is not None and asked is not None:
+        node.count = _without_launcher(plan, asked)
+    if launcher is None or launcher.step != TRAINER_STEP:
+        return
+    controllers = (launcher.count, node.count if node else 0)
+    launcher.count = 1
+    if node is not None and asked is None:
+        node.count = _runtimes_nodes(plan, node)
+    ours = (launcher.count, node.count if node else 0)
+    if ours != controllers:
+        plan.deviates(
+            "D07",
+            "the controller would run {} pods of launcher and {} of node, not {} and {}".format(
+                *controllers, *ours
+            ),
+            path=plan.step_label_path(launcher),
+            place=plan.runtime_document,
+        )
+
+
+def _runtimes_nodes(plan: Plan, node: PodSet) -> int:
+    policy = plan.runtime.spec.ml_policy
+    if policy is not None and policy.num_nodes is not None:
+        return _without_launcher(plan, policy.num_nodes)
+    parallelism: int = node.job_spec.get("parallelism", 1)
+    return max(parallelism, 1)
+
+
+def _without_launcher(plan: Plan, nodes: int) -> int:
+    return max(nodes - 1, 1) if _policy(plan).run_launcher_as_node else nodes
+
+
+def _merge_resources_of_nodes(plan: Plan) -> None:
+    node, trainer = _nodes_beside_launcher(plan), plan.job.spec.trainer
+    container = node.container(NODE_CONTAINER) if node else None
+    if container is not None and trainer is not None and trainer.resources_per_node:
+        merge_into(plan, container, trainer.resources_per_node)
+
+
+def _give_keys(plan: Plan, pods: PodSet) -> None:
+    """Mount the keys with explicit modes: SSH refuses a private key that anybody can read."""
+    items = [{"key": key, "path": file, "mode": mode} for key, file, mode in KEY_FILES]
+    secret = {"secretName": _secret_name(plan), "items": items, "defaultMode": 0o400}
+    pods.add_volume({"name": KEYS, "secret": secret})
+    container = pods.container(NODE_CONTAINER)
+    if container is not None:
+        pods.mount(container, {"name": KEYS, "mountPath": _policy(plan).ssh_auth_mount_path})
+
+
+def _give_hostfile(plan: Plan, launcher: PodSet) -> None:
+    items = [{"key": HOSTFILE_KEY, "path": HOSTFILE_KEY, "mode": 0o444}]
+    launcher.add_volume({"name": HOSTFILE, "configMap": {"name": f"{plan.name}-{HOSTFILE}", "items": items}})
+    container = launcher.container(NODE_CONTAINER)
+    if container is None:
+        return
+    launcher.mount(container, {"name": HOSTFILE, "mountPath": HOSTFILE_FOLDER})
+    variables = {**OPEN_MPI, SLOTS: str(_slots(plan))}
+    launcher.set_env(container, *({"name": name, "value": value} for name, value in variables.items()))
+
+
+def _slots(plan: Plan) -> int:
+    """Processes per node: the TrainJob's number, else the runtime's; 1 there means one per GPU."""
+    trainer = plan.job.spec.trainer
+    if trainer is not None and trainer.num_proc_per_node is not None:
+        return trainer.num_proc_per_node
+    declared = _policy(plan).num_proc_per_node
+    if declared != 1:
+        return declared
+    node = plan.pod_set(NODE)
+    container = (node.container(NODE_CONTAINER) if node else None) or plan.trainer_container or {}
+    return count_per_node(
+        plan,
+        container.get("resources"),
+        lambda gpus, _: max(gpus, 1),
+        "the slots of a node",
+        counts_always=True,
+    )
+
+
+def _hostfile(plan: Plan) -> str:
+    """One line for each node, in the order of the runtime's replicated jobs."""
+    names = (LAUNCHER, NODE) if _policy(plan).run_launcher_as_node else (NODE,)
+    hosts = [
+        pods.host(plan.name, plan.subdomain, replica=replica, pod=pod)
+        for pods in plan.pod_sets
+        if pods.name in names
+        for replica in range(pods.replicas)
+        for pod in range(pods.count)
+    ]
+    slots = _slots(plan) if hosts else 0
+    return "".join(f"{host} slots={slots}\n" for host in hosts)
+
+
+def _tell_secret(plan: Plan) -> None:
+    """D10: no key is made here, so that none comes into git."""
+    if not plan.failed and (plan.pod_set(LAUNCHER) or plan.pod_set(NODE)):
+        plan.report(
+            "TF320",
+            f"Secret {_secret_name(plan)} must exist in namespace {plan.namespace}: "
+            "type kubernetes.io/ssh-auth, keys ssh-privatekey and ssh-publickey",
+            severity="info",
+            hint="the pods wait until it does; the controller would make the keys itself",
+            path=("metadata", "name"),
+        )
+
+
+def _secret_name(plan: Plan) -> str:
+    return f"{plan.name}-{KEYS}"

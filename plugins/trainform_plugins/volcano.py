@@ -1,0 +1,123 @@
+"""Gang scheduling with Volcano: a PodGroup, and an annotation on every pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.plugin import Path, Plan, Plugin, PodSet, Tree, gang
+
+GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
+QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
+
+BUILT_IN_PRIORITIES = ("system-cluster-critical", "system-node-critical")
+"""The priority classes that every cluster has."""
+
+
+class Volcano(Plugin):
+    """One PodGroup that holds all pods of the job, in the queue of the template or the TrainJob.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`.
+    """
+
+    name = "volcano"
+
+    def applies(self, plan: Plan) -> bool:
+        policy = plan.runtime.spec.pod_group_policy
+        return policy is not None and policy.volcano is not None
+
+    def validate(self, plan: Plan) -> None:
+        _queue_is_named(plan)
+        for pods in plan.pod_sets:
+            _priority_class_exists(plan, pods)
+
+    def enforce_pod_group_policy(self, plan: Plan) -> None:
+        plan.annotate_pods(GROUP_ANNOTATION, plan.name)
+        _take_over_queue(plan)
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        members, resources = gang(plan)
+        spec: Tree = {"minMember": members, "minResources": resources}
+        optional = (
+            ("queue", _templates_queue(plan)),
+            ("priorityClassName", _priority_class(plan)),
+            ("networkTopology", _network_topology(plan)),
+        )
+        spec.update((key, value) for key, value in optional if value)
+        pod_group: Tree = {
+            "apiVersion": "scheduling.volcano.sh/v1beta1",
+            "kind": "PodGroup",
+            "metadata": {"name": plan.name, "namespace": plan.namespace},
+            "spec": spec,
+        }
+        return (pod_group,)
+
+
+def _jobs_queue(plan: Plan) -> str | None:
+    """The queue that the TrainJob is annotated with: it beats the template's (D12)."""
+    return (plan.job.metadata.annotations or {}).get(QUEUE_ANNOTATION)
+
+
+def _templates_queue(plan: Plan) -> str | None:
+    """The queue that the JobSet's template is annotated with, or by now the JobSet."""
+    queue: str | None = (plan.metadata.get("annotations") or {}).get(QUEUE_ANNOTATION)
+    return queue
+
+
+def _queue_is_named(plan: Plan) -> None:
+    of_job, of_template = _jobs_queue(plan), _templates_queue(plan)
+    if of_job == "" or (of_job is None and of_template == ""):
+        plan.report(
+            "TF331",
+            "must name a queue",
+            hint="leave the annotation out for the default queue",
+            path=QUEUE_PATH if of_job == "" else ("spec", "template", *QUEUE_PATH),
+            place=None if of_job == "" else plan.runtime_document,
+        )
+
+
+def _take_over_queue(plan: Plan) -> None:
+    queue = _jobs_queue(plan)
+    if not queue or queue == _templates_queue(plan):
+        return
+    plan.metadata["annotations"] = {**(plan.metadata.get("annotations") or {}), QUEUE_ANNOTATION: queue}
+    plan.deviates_each(
+        "D12",
+        f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; here it names the PodGroup's queue",
+        path=QUEUE_PATH,
+    )
+
+
+def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
+    """A priority class must be among the declared ones; where none is declared, none is known (D15)."""
+    name = pods.pod_spec.get("priorityClassName")
+    if not name or name in BUILT_IN_PRIORITIES or plan.facts.get("PriorityClass", name):
+        return
+    path: Path = (*pods.path, "template", "spec", "template", "spec", "priorityClassName")
+    declared = plan.facts.names("PriorityClass")
+    if not declared:
+        message = f"the controller would look PriorityClass {name!r} up in the cluster; here none is declared"
+        plan.deviates("D15", message, path=path, place=plan.runtime_document)
+        return
+    plan.report(
+        "TF330",
+        f"PriorityClass {name!r} does not exist",
+        hint=f"declared are {', '.join(declared)}",
+        path=path,
+        place=plan.runtime_document,
+    )
+
+
+def _priority_class(plan: Plan) -> str:
+    """That of the last replicated job that has one: a PodGroup has room for one only."""
+    names = [pods.pod_spec.get("priorityClassName") for pods in plan.pod_sets]
+    return next((str(name) for name in reversed(names) if name), "")
+
+
+def _network_topology(plan: Plan) -> Tree:
+    """As the runtime says, with the API's default mode."""
+    policy = plan.runtime.spec.pod_group_policy
+    topology = policy.volcano.network_topology if policy and policy.volcano else None
+    if topology is None:
+        return {}
+    return {"mode": "hard", **{key: value for key, value in topology.items() if value is not None}}
