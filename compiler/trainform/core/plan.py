@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainform.core.deviations import DEVIATIONS
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.ledger import Ledger
 from trainform.core.pod_set import STEP_LABEL, PodSet
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
+from trainform.diagnostics.deviations import DEVIATIONS
 
 if TYPE_CHECKING:
     from trainform.api import Read, Runtime, TrainJob

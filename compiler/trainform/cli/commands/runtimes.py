@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FRAMEWORK = "trainer.kubeflow.org/framework"
 FIELDS = ("name", "kind", "namespace", "framework", "source", "version")
+REPLACES = "replaces"
+"""The further key of a row: the package whose runtime of the same name it hides, or the empty string."""
+
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 
@@ -26,7 +29,7 @@ KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
     """List the runtimes of this repository, then those that ship with trainform.
 
-    A runtime of the repository takes the place of a shipped one of the same name.
+    A ClusterTrainingRuntime of the repository replaces a shipped one of the same name.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
@@ -47,11 +50,18 @@ def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     listing = repository.runtimes()
     own = read_files(repository, listing.files)
     shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
-    entries = list(_entries(own.documents, "", ""))
-    named = {(entry["kind"], entry["name"]) for entry in entries}
-    catalogue = _entries(shipped, "trainform", __version__)
-    entries += [entry for entry in catalogue if (entry["kind"], entry["name"]) not in named]
+    entries = _merged(_entries(own.documents, "", ""), _entries(shipped, "trainform", __version__))
     return entries, [*problems, *listing.diagnostics, *own.diagnostics]
+
+
+def _merged(own: Iterable[dict[str, str]], shipped: Iterable[dict[str, str]]) -> list[dict[str, str]]:
+    """The repository's rows, then the shipped ones that none of them replaces."""
+    catalogue = {(entry["kind"], entry["name"]): entry for entry in shipped}
+    entries = []
+    for entry in own:
+        hidden = catalogue.pop((entry["kind"], entry["name"]), None)
+        entries.append({**entry, REPLACES: hidden["source"] if hidden else ""})
+    return [*entries, *({**entry, REPLACES: ""} for entry in catalogue.values())]
 
 
 def _entries(documents: Iterable[Document], source: str, version: str) -> Iterator[dict[str, str]]:
@@ -77,4 +87,9 @@ def _print(entries: Sequence[dict[str, str]], form: str) -> None:
     if form == "json":
         print_json({"apiVersion": API_VERSION, "kind": "RuntimeList", "runtimes": list(entries)})
     else:
-        print_table([field.upper() for field in FIELDS], [list(entry.values()) for entry in entries])
+        print_table([field.upper() for field in FIELDS], [_row(entry) for entry in entries])
+
+
+def _row(entry: dict[str, str]) -> list[str]:
+    source = f"{entry['source']} (replaces the shipped one)" if entry[REPLACES] else entry["source"]
+    return [source if field == "source" else entry[field] for field in FIELDS]

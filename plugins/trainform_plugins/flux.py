@@ -1,0 +1,278 @@
+"""Flux: an HPC resource manager inside the job, which runs the command on all nodes."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import shlex
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, gpu_count, trainer_host, upsert
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+INSTALLER = "flux-installer"
+VIEW_IMAGE = "FLUX_VIEW_IMAGE"
+NETWORK_DEVICE = "FLUX_NETWORK_DEVICE"
+QUEUE_POLICY = "FLUX_QUEUE_POLICY"
+DEFAULTS = {
+    VIEW_IMAGE: "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy",
+    NETWORK_DEVICE: "eth0",
+    QUEUE_POLICY: "fcfs",
+}
+"""Settings, which are variables of the trainer: in the TrainJob, else in the runtime."""
+
+SHARED = "/mnt/flux"
+SOFTWARE = "/opt/software"
+CURVE = "/curve"
+SCRIPTS = "/etc/flux-config"
+VIEW = "/opt/view"
+"""Where an image of Flux has it; the other paths are mounts."""
+
+PORT = 8050
+"""The port of the brokers; a pod has one."""
+
+REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+"""What Kubernetes replaces in commands: an escaped dollar, and a variable."""
+
+
+class Flux(Plugin):
+    """Wraps the command of the trainer step into a Flux instance that spans its pods.
+
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/flux`. The scripts are our own, by the
+    manuals of flux-core: flux-start(1), flux-run(1), flux-config-bootstrap(5), flux-config-resource(5).
+    """
+
+    name = "flux"
+
+    def applies(self, plan: Plan) -> bool:
+        policy = plan.runtime.spec.ml_policy
+        return policy is not None and policy.flux is not None
+
+    def validate(self, plan: Plan) -> None:
+        _has_settings(plan)
+        _has_no_installer(plan)
+        _has_command(plan)
+
+    def enforce_ml_policy(self, plan: Plan) -> None:
+        pods, node = plan.trainer_pod_set, plan.trainer_container
+        if pods is None or node is None:
+            return
+        _add_installer(plan, pods, node)
+        _mount_volumes(plan, pods, node)
+        _wrap_command(plan, pods)
+        _tell_deviations(plan, pods)
+        _tell_secret(plan)
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        pods, node = plan.trainer_pod_set, plan.trainer_container
+        if pods is None or node is None:
+            return ()
+        values = _values(plan, pods, node)
+        config_map: Tree = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": _config_map(plan), "namespace": plan.namespace},
+            "data": {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")},
+        }
+        return (config_map,)
+
+
+def _has_settings(plan: Plan) -> None:
+    for index, variable in enumerate(plan.trainer.env):
+        if variable.get("name") in DEFAULTS and not variable.get("value"):
+            plan.report(
+                "TF340",
+                f"{variable['name']} configures Flux before any pod runs, so its value must stand here",
+                hint=f"write value: {DEFAULTS[variable['name']]}, or leave the variable out",
+                path=("spec", "trainer", "env"),
+                point=("spec", "trainer", "env", index, "name"),
+            )
+
+
+def _has_no_installer(plan: Plan) -> None:
+    pods = plan.trainer_pod_set
+    if pods and any(c.get("name") == INSTALLER for c in pods.pod_spec.get("initContainers") or ()):
+        plan.report(
+            "TF341",
+            f"runtime {plan.runtime.name!r} has an init container {INSTALLER!r}, the one that Flux jobs get",
+            hint="rename or remove it in the runtime",
+            path=("spec", "trainer", "initContainers"),
+            point=("spec", "runtimeRef"),
+        )
+
+
+def _has_command(plan: Plan) -> None:
+    pods = plan.trainer_pod_set
+    if pods and not _command(plan, pods)[0]:
+        plan.report(
+            "TF342",
+            "Flux has no command to run: the entrypoint of the image is not known here",
+            severity="warning",
+            hint="write spec.trainer.command",
+            path=("spec", "trainer"),
+        )
+
+
+def _processes(plan: Plan) -> int:
+    """Tasks per node: the TrainJob's, else the runtime's."""
+    trainer, policy = plan.job.spec.trainer, plan.runtime.spec.ml_policy
+    if trainer is not None and trainer.num_proc_per_node is not None:
+        return trainer.num_proc_per_node
+    return policy.flux.num_proc_per_node if policy and policy.flux else 1
+
+
+def _settings(plan: Plan, node: Tree) -> dict[str, str]:
+    """The value of each setting; the TrainJob's variables come last."""
+    values = dict(DEFAULTS)
+    for variable in (*(node.get("env") or ()), *plan.trainer.env):
+        if variable["name"] in values and variable.get("value"):
+            values[variable["name"]] = variable["value"]
+    return values
+
+
+def _add_installer(plan: Plan, pods: PodSet, node: Tree) -> None:
+    installer: Tree = {
+        "name": INSTALLER,
+        "image": _settings(plan, node)[VIEW_IMAGE],
+        "command": ["/bin/bash", f"{SCRIPTS}/init.sh"],
+    }
+    pods.mount(installer, _mount("flux-install", SHARED), _mount(_config_map(plan), SCRIPTS, readOnly=True))
+    upsert(pods.pod_spec, "initContainers", [installer])
+
+
+def _mount_volumes(plan: Plan, pods: PodSet, node: Tree) -> None:
+    scripts = _config_map(plan)
+    pods.add_volume(
+        {"name": "spack-install", "emptyDir": {}},
+        {"name": "flux-install", "emptyDir": {}},
+        {"name": scripts, "configMap": {"name": scripts, "defaultMode": 0o755}},
+        {"name": "shared-memory", "emptyDir": {"medium": "Memory"}},
+        {"name": "flux-curve", "secret": {"secretName": _secret(plan), "defaultMode": 0o400}},
+    )
+    pods.mount(
+        node,
+        _mount("flux-install", SHARED),
+        _mount("spack-install", SOFTWARE),
+        _mount(scripts, SCRIPTS, readOnly=True),
+        _mount("flux-curve", CURVE, readOnly=True),
+        _mount("shared-memory", "/dev/shm", readOnly=True),
+    )
+
+
+def _mount(volume: str, path: str, **options: bool) -> Tree:
+    return {"name": volume, "mountPath": path, **options}
+
+
+def _config_map(plan: Plan) -> str:
+    return f"{plan.name}-flux-entrypoint"
+
+
+def _secret(plan: Plan) -> str:
+    return f"{plan.name}-flux-curve"
+
+
+def _wrap_command(plan: Plan, pods: PodSet) -> None:
+    """Put the entrypoint before the command. Joined by blanks, as the controller has it, the
+    command is for readers of the pod: the script itself knows it word by word."""
+    command, _ = _command(plan, pods)
+    words = [*command, *(plan.trainer.args or ())]
+    plan.trainer.command = ["/bin/bash", f"{SCRIPTS}/entrypoint.sh", " ".join(words).strip()]
+    plan.trainer.args = None
+
+
+def _command(plan: Plan, pods: PodSet) -> tuple[list[str], list[str]]:
+    """Command and arguments as the TrainJob wants them, else as the runtime has them."""
+    template, trainer = plan.runtime.spec.template, plan.job.spec.trainer
+    jobs: list[Tree] = (template.spec or {}).get("replicatedJobs") or [] if template else []
+    runtimes = PodSet.of(jobs[int(pods.path[-1])], pods.path, pods.ledger).container(NODE_CONTAINER) or {}
+    command = trainer.command if trainer else None
+    args = trainer.args if trainer else None
+    return (
+        (runtimes.get("command") or []) if command is None else command,
+        (runtimes.get("args") or []) if args is None else args,
+    )
+
+
+def _tell_deviations(plan: Plan, pods: PodSet) -> None:
+    trainer = plan.job.spec.trainer
+    if trainer is None or trainer.num_nodes is None:
+        message = "the controller would crash on a Flux job without spec.trainer.numNodes"
+        plan.deviates("D08", message, path=("spec",))
+    else:
+        trainer_host(plan, pods)  # tells D17
+
+
+def _tell_secret(plan: Plan) -> None:
+    """D10: no key is made here, so that none comes into git."""
+    name = _secret(plan)
+    create = f"kubectl -n {plan.namespace} create secret generic {name} --from-file=curve.cert"
+    plan.report(
+        "TF320",
+        f"Secret {name} must exist in namespace {plan.namespace}: key curve.cert, made by `flux keygen`",
+        severity="info",
+        hint=f"the pods wait until it does: flux keygen curve.cert && {create}",
+        path=("metadata", "name"),
+    )
+
+
+def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:
+    """What the templates ask for."""
+    command, args = _command(plan, pods)
+    settings = _settings(plan, node)
+    gpus = gpu_count(node.get("resources"))
+    return {
+        "shared": SHARED,
+        "software": SOFTWARE,
+        "view": VIEW,
+        "curve": CURVE,
+        "port": PORT,
+        "subdomain": plan.subdomain,
+        "hosts": f"{plan.name}-{pods.name}-0-" + (f"[{_ids(pods.count)}]" if pods.count > 1 else "0"),
+        "cores": _ids(_processes(plan)),
+        "gpus": _ids(gpus) if gpus else "",
+        "nodes": pods.count,
+        "tasks": pods.count * _processes(plan),
+        "network_device": settings[NETWORK_DEVICE],
+        "queue_policy": settings[QUEUE_POLICY],
+        "words": [_word(word) for word in (*command, *args)],
+    }
+
+
+def _ids(count: int) -> str:
+    """The numbers below `count` as Flux writes a set of them."""
+    return "0" if count == 1 else f"0-{count - 1}"
+
+
+def _word(text: str) -> str:
+    """One word of a command for the shell, with Kubernetes' `$(VAR)` references kept alive.
+
+    A reference to a variable that is not set stays as it is, and `$$` is a dollar.
+    Source: Kubernetes' documentation of `command` in Container v1 core.
+    """
+    shell, end = "", 0
+    for match in REFERENCE.finditer(text):
+        name = match[1]
+        shell += _quote(text[end : match.start()])
+        shell += f'"${{{name}-\\$({name})}}"' if name else "'$'"
+        end = match.end()
+    return shell + _quote(text[end:]) or "''"
+
+
+def _quote(text: str) -> str:
+    return shlex.quote(text) if text else ""
+
+
+@cache
+def _template(name: str) -> Template:
+    """A script of the templates folder; jinja2 is imported only for jobs that need it."""
+    from jinja2 import Environment, StrictUndefined
+
+    text = pkgutil.get_data(__package__, f"templates/flux/{name}.j2") or b""
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    return environment.from_string(text.decode())
