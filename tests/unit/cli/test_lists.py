@@ -30,18 +30,21 @@ def test_runtimes_of_the_repository_and_of_the_catalogue(root, trainform):
         "framework": "torch",
         "source": "runtimes/mine.yaml",
         "version": "",
+        "replaces": "",
     }
     shipped = {entry["name"]: entry for entry in entries[1:]}
     assert shipped["torch-distributed"]["source"] == "trainform"
     assert shipped["torch-distributed"]["version"] == __version__
 
 
-def test_a_runtime_of_the_repository_hides_a_shipped_one(root, trainform):
+def test_a_runtime_of_the_repository_replaces_a_shipped_one(root, trainform):
     (root / "runtimes").mkdir()
     text = MINE.replace("kind: Tra", "kind: ClusterTra").replace("name: mine", "name: torch-distributed")
     (root / "runtimes" / "mine.yaml").write_text(text)
     entries = json.loads(trainform("runtimes", "--format", "json").out)["runtimes"]
-    assert [e["source"] for e in entries if e["name"] == "torch-distributed"] == ["runtimes/mine.yaml"]
+    found = [(e["source"], e["replaces"]) for e in entries if e["name"] == "torch-distributed"]
+    assert found == [("runtimes/mine.yaml", "trainform")]
+    assert "runtimes/mine.yaml (replaces the shipped one)" in trainform("runtimes").out
 
 
 def test_runtimes_as_a_table(trainform):
