@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trainform.api.runtime import MpiPolicy
+from trainform.core.blame import blame
 from trainform.core.gang import gang
 from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
@@ -21,7 +22,8 @@ from trainform.core.trainer import (
     without_trainer,
 )
 from trainform.core.upsert import upsert
-from trainform.diagnostics import Diagnostic, Path
+from trainform.diagnostics import Diagnostic, Path, Place
+from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.tree import Tree
 
 __all__ = [
@@ -34,12 +36,15 @@ __all__ = [
     "Diagnostic",
     "MpiPolicy",
     "Path",
+    "Place",
     "Plan",
     "Plugin",
     "PodSet",
     "Trainer",
     "Tree",
+    "blame",
     "count_per_node",
+    "did_you_mean",
     "env_var",
     "gang",
     "gpu_count",

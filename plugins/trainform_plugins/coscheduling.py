@@ -35,7 +35,7 @@ class Coscheduling(Plugin):
             "metadata": {"name": plan.name, "namespace": plan.namespace},
             "spec": {
                 "minMember": members,
-                "minResources": resources,
+                **({"minResources": resources} if resources else {}),
                 "scheduleTimeoutSeconds": policy.coscheduling.schedule_timeout_seconds,
             },
         }

@@ -81,6 +81,7 @@ def _has_initializer(plan: Plan, kind: str) -> None:
         f"spec.initializer.{kind} needs a runtime with that step, but {plan.runtime.name!r} has {missing}",
         hint=f"choose a runtime with a {name} step, or remove spec.initializer.{kind}",
         path=("spec", "runtimeRef"),
+        point=("spec", "runtimeRef", "name"),
     )
 
 
@@ -123,10 +124,12 @@ def _tell_lost_ports(plan: Plan) -> None:
             declared, wanted = pods.wanted_ports.get(str(container.get("name")), (ports, []))
             if plan.job.spec.trainer is None:  # then the controller adds none (D08)
                 ports, wanted = declared, []
-            if list(map(_port, _controllers_ports(declared, wanted))) != list(map(_port, ports)):
+            controllers = _controllers_ports(declared, wanted)
+            if list(map(_port, controllers)) != list(map(_port, ports)):
                 plan.deviates(
                     "D01",
-                    "the controller takes ports without a name for one another, and would lose or double one",
+                    f"the controller would declare {_numbers(controllers)} instead of {_numbers(ports)}: "
+                    "it takes ports without a name for one and the same",
                     path=(*pods.container_path(container), "ports"),
                     place=plan.runtime_document,
                 )
@@ -164,6 +167,11 @@ def _same_port(ports: list[Tree], port: Tree) -> int | None:
 
 def _port(port: Tree) -> tuple[object, ...]:
     return (port.get("containerPort"), port.get("protocol", "TCP"), port.get("name"), port.get("hostPort"))
+
+
+def _numbers(ports: list[Tree]) -> str:
+    words = ([str(port[key]) for key in ("name", "containerPort") if key in port] for port in ports)
+    return ", ".join(map(" ".join, words))
 
 
 def _suspend(plan: Plan, spec: Tree) -> None:
@@ -217,7 +225,7 @@ def _with_queue_labels(plan: Plan) -> Tree:
         return plan.metadata
     plan.deviates_each(
         "D12",
-        f"the controller would leave {', '.join(moved)} on the TrainJob; here the JobSet bears it",
+        f"the controller would leave {', '.join(moved)} on the TrainJob, and the JobSet without",
         path=("metadata", "labels"),
     )
     return {**plan.metadata, "labels": {**labels, **moved}}

@@ -11,6 +11,7 @@ from trainform.plugin import (
     PodSet,
     Tree,
     count_per_node,
+    did_you_mean,
     no_reserved_variables,
     set_nodes,
     set_trainer_env,
@@ -39,9 +40,7 @@ class Torch(Plugin):
         return policy is not None and policy.torch is not None
 
     def validate(self, plan: Plan) -> None:
-        no_reserved_variables(
-            plan, RESERVED, "nodes and processes are spec.trainer.numNodes and numProcPerNode"
-        )
+        no_reserved_variables(plan, RESERVED, HINT)
         _targets_exist(plan)
 
     def enforce_ml_policy(self, plan: Plan) -> None:
@@ -108,20 +107,24 @@ def _targets_exist(plan: Plan) -> None:
     for number, target in enumerate((injection.targets if injection else None) or ()):
         pods = plan.pod_set(target.job_name)
         if pods is None:
-            _no_target(plan, f"replicated job {target.job_name!r}", (*TARGETS, number, "jobName"))
+            near = did_you_mean(target.job_name, [other.name for other in plan.pod_sets])
+            where: Path = (*TARGETS, number, "jobName")
+            _no_target(plan, f"replicated job {target.job_name!r}", near, where)
             continue
-        names = [container.get("name") for container in pods.all_containers]
+        names = [str(container.get("name")) for container in pods.all_containers]
         for index, name in enumerate(target.container_names):
             if name not in names:
+                what = f"container {name!r} in replicated job {target.job_name!r}"
                 where = (*TARGETS, number, "containerNames", index)
-                _no_target(plan, f"container {name!r} in replicated job {target.job_name!r}", where)
+                _no_target(plan, what, did_you_mean(name, names), where)
 
 
-def _no_target(plan: Plan, what: str, where: Path) -> None:
+def _no_target(plan: Plan, what: str, near: str, where: Path) -> None:
     position = plan.runtime_document.position(where)
     plan.report(
         "TF313",
         f"the runtime's envInjection names {what}, which it does not have",
-        hint=f"name a container that the runtime has; see {plan.runtime_document.file}:{position.line}",
+        hint=f"{near or 'name one that it has;'} see {plan.runtime_document.file}:{position.line}",
         path=("spec", "runtimeRef"),
+        point=("spec", "runtimeRef", "name"),
     )

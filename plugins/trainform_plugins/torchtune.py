@@ -65,7 +65,7 @@ class TorchTune(Plugin):
         trainer = plan.job.spec.trainer
         alone = (trainer.num_nodes if trainer else None) or 1
         if _problems(plan, alone) != problems:
-            message = f"the controller would check this job as if it ran on {alone} node(s)"
+            message = "the controller would check this job as one of a single node, whatever the runtime says"
             plan.deviates("D20", message, path=("spec", "trainer"))
 
     def enforce_ml_policy(self, plan: Plan) -> None:
@@ -94,7 +94,7 @@ def _problems(plan: Plan, nodes: int) -> list[Problem]:
 def _model_problems(model: str, nodes: int) -> list[Problem]:
     problems = []
     if model not in MODELS:
-        message = f"the runtime's name must say a model that TorchTune knows, not {model or 'none'}"
+        message = f"TorchTune has no model {model}" if model else "the runtime's name says no model"
         hint = "a runtime is called torchtune-<model>-<size>, such as torchtune-llama3.2-1b; models: "
         problems.append(Problem(("spec", "runtimeRef", "name"), message, hint + ", ".join(MODELS)))
     if nodes > 1 and model != LLAMA_70B:

@@ -37,7 +37,7 @@ class Volcano(Plugin):
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         members, resources = gang(plan)
-        spec: Tree = {"minMember": members, "minResources": resources}
+        spec: Tree = {"minMember": members, **({"minResources": resources} if resources else {})}
         optional = (
             ("queue", _templates_queue(plan)),
             ("priorityClassName", _priority_class(plan)),

@@ -14,7 +14,7 @@ import pytest
 import ryaml
 from ruamel.yaml import YAML
 
-from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, update
+from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, plugins_for, update
 from trainform.core.check import SCHEMAS
 from trainform.core.registry import load_plugins
 from trainform.k8s import schema
@@ -71,7 +71,7 @@ def test_output_reads_the_same_in_every_yaml_reader(case: GoldenCase) -> None:
 @each_case
 def test_a_plugin_that_does_not_act_leaves_no_trace(case: GoldenCase) -> None:
     everything = files_of(compiled(case))
-    plugins = load_plugins()
+    plugins = plugins_for(case)
     changed = set()
     for plugin in plugins:
         others = tuple(other for other in plugins if other is not plugin)

@@ -24,11 +24,12 @@ ORDER = (
     "kai",
     "yunikorn",
     "jobset",
+    "lints",
 )
 """The order in which plugins run at each extension point; third-party plugins follow, by name.
 
-`plain` precedes `xgboost`, whose variables stand behind the TrainJob's; `jobset` is last, since
-it puts the plan together.
+`plain` precedes `xgboost`, whose variables stand behind the TrainJob's; `jobset` is the last that
+changes anything, since it puts the plan together; `lints` only look at the result.
 """
 
 

@@ -142,18 +142,28 @@ def _without_zero(value: Any) -> Any:
 @cache
 def _plan(kind: str, *, stored: bool) -> _Plan:
     """The plan for a type; `stored` adds what happens on the way through Go and the webhook."""
-    properties = resolved(reference(kind)).get("properties", {})
-    rules = {name: _rule(schema, stored) for name, schema in properties.items()}
+    schema = resolved(reference(kind))
+    properties = schema.get("properties", {})
+    required = schema.get("required", ())
+    rules = {name: _rule(field, stored, name not in required) for name, field in properties.items()}
     fields = {name: rule for name, rule in rules.items() if rule is not None}
-    defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
+    defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
     defaults |= _JOBSET_WEBHOOK.get(kind, {}) if stored else {}
     # A default that is an object has defaults of its own.
     filled = ((name, fields[name](value) if value == {} else value) for name, value in defaults.items())
     return _Plan(fields, tuple(filled))
 
 
-def _rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
+def _rule(schema: Schema, stored: bool, optional: bool) -> Callable[[Any], Any] | None:
     """What to do with a field that is there, or None when nothing ever is to be done."""
+    rule = _content_rule(schema, stored)
+    if stored and optional and (schema.get("type") == "array" or "additionalProperties" in schema):
+        # Go leaves out empty lists and maps; an empty object with fields of its own stays (`emptyDir: {}`).
+        return _without_zero if rule is None else (lambda value: rule(value) if value else None)
+    return rule
+
+
+def _content_rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
     if schema.get("type") == "array":
         plan = _plan_of(schema["items"], stored)
         return plan and (lambda items: _each(plan, items))

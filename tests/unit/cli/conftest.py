@@ -24,6 +24,7 @@ JOB = dedent(
         name: torch-distributed
       trainer:
         numNodes: {nodes}
+        resourcesPerNode: {{limits: {{nvidia.com/gpu: 1}}}}
     """
 )
 

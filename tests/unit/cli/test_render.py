@@ -96,7 +96,7 @@ def test_a_stream_writes_no_file_and_reads_none(root, trainform):
 def test_a_stream_with_an_error_gives_no_manifests(trainform):
     ran = trainform("render", "-", stdin=job() + "---\n" + job("bad", nodes="many"))
     assert (ran.code, ran.out) == (2, "")
-    assert "<stdin>:21:15: error TF102" in ran.err
+    assert "<stdin>:22:15: error TF102" in ran.err
 
 
 def test_a_stream_can_keep_going(trainform):

@@ -66,7 +66,9 @@ def broker(*args, **kwargs):
 
 
 def told(job):
-    return [(d["code"], d["severity"], d["field"]) for d in job["diagnostics"] if d["code"] != "TF320"]
+    """All but the Secret that every job needs, and what the lints say of the image."""
+    others = (d for d in job["diagnostics"] if d["code"] not in ("TF320", "TF608"))
+    return [(d["code"], d["severity"], d["field"]) for d in others]
 
 
 def test_the_installer_is_the_last_init_container():
@@ -184,8 +186,8 @@ def test_a_setting_cannot_break_out_of_the_configuration():
         ({}, []),
         ({"trainer": None}, [("TFD08", "info", "spec")]),
         ({"trainer": "numProcPerNode: 1"}, [("TFD08", "info", "spec")]),
-        ({"job": "solvers"}, [("TFD17", "info", "spec.runtimeRef")]),
-        ({"spec": "network: {subdomain: ranks}"}, [("TFD17", "info", "spec.runtimeRef")]),
+        ({"job": "solvers"}, [("TFD17", "info", "spec.runtimeRef.name")]),
+        ({"spec": "network: {subdomain: ranks}"}, [("TFD17", "info", "spec.runtimeRef.name")]),
         ({"node": "env: []"}, [("TF342", "warning", "spec.trainer")]),
         (
             {"trainer": "numNodes: 1, env: [{name: FLUX_NETWORK_DEVICE}]"},

@@ -10,6 +10,7 @@ import yaml
 from trainform import compile_stream
 
 QUEUE = "scheduling.volcano.sh/queue-name"
+IMAGE = f"llm@sha256:{0:064}"
 
 
 def compiled(
@@ -24,9 +25,7 @@ def compiled(
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {
-                "template": {"spec": {"containers": [{"name": "node", "image": "llm:1"}], **(pod or {})}}
-            },
+            "spec": {"template": {"spec": {"containers": [{"name": "node", "image": IMAGE}], **(pod or {})}}},
         },
     }
     runtime = {

@@ -1,0 +1,54 @@
+"""Lints: what a cluster accepts and people regret, told of the finished job."""
+
+from __future__ import annotations
+
+from trainform.plugin import Plan, Plugin
+from trainform_plugins.lints.commands import drops_the_launcher
+from trainform_plugins.lints.finished import finished
+from trainform_plugins.lints.gpus import cpu_image_with_gpus, gpu_image_without_gpus, slices_do_not_count
+from trainform_plugins.lints.hosts import host_network_without_cluster_names, host_of_no_pod, no_host_names
+from trainform_plugins.lints.images import unpinned_images
+from trainform_plugins.lints.initializers import values_reach_no_initializer
+from trainform_plugins.lints.mpi import images_differ, launcher_does_not_wait
+from trainform_plugins.lints.ports import port_used_twice
+from trainform_plugins.lints.resources import limit_without_its_request, limits_only
+from trainform_plugins.lints.scale import crowded_job, gang_without_timeout
+from trainform_plugins.lints.shared_memory import little_shared_memory
+from trainform_plugins.lints.torchrun import contradicting_flags
+
+LINTS = (
+    gpu_image_without_gpus,
+    cpu_image_with_gpus,
+    slices_do_not_count,
+    little_shared_memory,
+    contradicting_flags,
+    port_used_twice,
+    unpinned_images,
+    images_differ,
+    launcher_does_not_wait,
+    host_of_no_pod,
+    no_host_names,
+    host_network_without_cluster_names,
+    limit_without_its_request,
+    limits_only,
+    gang_without_timeout,
+    crowded_job,
+    values_reach_no_initializer,
+)
+"""The lints of the finished JobSet: each is one function, and says why it exists."""
+
+
+class Lints(Plugin):
+    """Warns of what people get wrong. Changes nothing, and is never the reason why a job fails."""
+
+    name = "lints"
+
+    def validate(self, plan: Plan) -> None:
+        """What only the parts show: the runtime's command is gone once the TrainJob's is in."""
+        drops_the_launcher(plan)
+
+    def check(self, plan: Plan) -> None:
+        job = finished(plan)
+        if job is not None:
+            for lint in LINTS:
+                lint(job)

@@ -1,0 +1,68 @@
+"""The lint about commands that replace a launcher, and which words are launchers."""
+
+from __future__ import annotations
+
+from trainform.plugin import NODE_CONTAINER, TRAINER_STEP, Plan
+
+LAUNCHERS = frozenset(
+    (
+        "accelerate",
+        "deepspeed",
+        "flux",
+        "horovodrun",
+        "mpiexec",
+        "mpirun",
+        "torch.distributed.launch",
+        "torch.distributed.run",
+        "torchrun",
+        "tune",
+    )
+)
+"""Programs and modules that start a node's processes."""
+
+
+def drops_the_launcher(plan: Plan) -> None:
+    """A TrainJob's command replaces the runtime's whole, torchrun or mpirun included.
+
+    Why: Kubernetes has one command per container, and the Trainer replaces it rather than appending.
+    Bites: who writes `command: [python, train.py]` over a runtime that starts `torchrun train.py`:
+    one process per node trains alone, on one GPU, and the job succeeds. The same report from the
+    other side: NVIDIA/aicr 2280. A shell script may call the launcher itself, so it is given credit.
+    """
+    wanted = plan.trainer
+    if wanted.command is None and wanted.args is None:
+        return
+    for pods in plan.pod_sets:
+        node = pods.container(NODE_CONTAINER) if pods.step == TRAINER_STEP else None
+        if node is None:
+            continue
+        command, args = node.get("command") or [], node.get("args") or []
+        lost = launcher([*command, *args])
+        left = [
+            *(command if wanted.command is None else wanted.command),
+            *(args if wanted.args is None else wanted.args),
+        ]
+        if lost and not launcher(left) and not _runs_script(left):
+            field = "args" if wanted.command is None else "command"
+            plan.report(
+                "TF609",
+                f"replaces the runtime's {field}, so {lost} no longer starts the training",
+                severity="warning",
+                hint=f"begin with {lost}, or leave {field} to the runtime",
+                path=("spec", "trainer", field),
+            )
+            return
+
+
+def launcher(line: list[str]) -> str:
+    """The first launcher in a command line, be it a word or within a shell's text; else empty."""
+    for word in line:
+        for part in word.split():
+            name = part.rpartition("/")[2]
+            if name in LAUNCHERS:
+                return name
+    return ""
+
+
+def _runs_script(line: list[str]) -> bool:
+    return any(part.endswith(".sh") for word in line for part in word.split())

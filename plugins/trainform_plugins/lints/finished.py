@@ -1,0 +1,135 @@
+"""The finished JobSet, as the lints look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame
+
+FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
+
+
+class Where(TypedDict, total=False):
+    """The source to point at: a place and a path in it, for `Plan.report`."""
+
+    path: Path
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """One replicated job: `spec` is its PodSpec, which stands at `path` in the JobSet.
+
+    `count` pods of it run in each of `replicas` Jobs.
+    """
+
+    name: str
+    step: str
+    count: int
+    replicas: int
+    spec: Tree
+    path: Path
+    containers: list[Tree]
+
+    def all_containers(self) -> Iterator[tuple[Path, Tree]]:
+        """Init containers, then containers, with their paths in the JobSet."""
+        for kind in ("initContainers", "containers"):
+            for index, container in enumerate(self.spec.get(kind) or ()):
+                yield (*self.path, kind, index), container
+
+    def path_of(self, container: Tree) -> Path:
+        return next((path for path, each in self.all_containers() if each is container), self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A job whose objects are built.
+
+    `nodes` are the containers that train, with their pods: container `node` of the trainer step,
+    and of job `node` in an MPI job. `framework` is the runtime's, or empty.
+    """
+
+    plan: Plan
+    name: str
+    subdomain: str
+    jobset: Tree
+    framework: str
+    pods: list[Pods]
+    nodes: list[tuple[Pods, Tree]]
+
+    def source(self, *path: str | int) -> Where:
+        """Who set the element at `path` of the JobSet: a patch of the TrainJob, else the runtime."""
+        found: Path = ("spec", "template", *path)
+        if not self.plan.job.spec.runtime_patches and _exists(self.plan.runtime_document.tree, found):
+            return {"place": self.plan.runtime_document, "path": found}
+        place, found = blame(self.plan, self.jobset, path)
+        return {"place": place, "path": found}
+
+    def trainers(self, pods: Pods, container: Tree, field: str) -> Where:
+        """Who set `field` of a container that trains: `spec.trainer` where it reaches the container."""
+        trainer = self.plan.job.spec.trainer
+        if pods.step == TRAINER_STEP and container.get("name") == NODE_CONTAINER:
+            wanted = getattr(trainer, field, None)
+            if wanted is not None and wanted == container.get(field):
+                return {"path": ("spec", "trainer", field)}
+        return self.source(*pods.path_of(container), field)
+
+    def resources(self, pods: Pods, container: Tree) -> Where:
+        """`spec.trainer.resourcesPerNode` where the TrainJob has it, else the container's resources."""
+        trainer = self.plan.job.spec.trainer
+        if trainer is not None and trainer.resources_per_node:
+            return {"path": ("spec", "trainer", "resourcesPerNode")}
+        return self.source(*pods.path_of(container), "resources")
+
+
+def finished(plan: Plan) -> Finished | None:
+    """The view of a plan's JobSet, or None where none was built."""
+    jobset = next((tree for tree in plan.objects if tree["kind"] == "JobSet"), None)
+    if jobset is None:
+        return None
+    policy = plan.runtime.spec.ml_policy
+    framework = next((name for name in FRAMEWORKS if policy and getattr(policy, name) is not None), "")
+    pods = [_pods(index, job) for index, job in enumerate(jobset["spec"].get("replicatedJobs") or ())]
+    nodes = [
+        (each, container)
+        for each in pods
+        if each.step == TRAINER_STEP or (framework == "mpi" and each.name == NODE_CONTAINER)
+        for container in each.containers
+        if container.get("name") == NODE_CONTAINER
+    ]
+    return Finished(plan, plan.name, plan.subdomain, jobset, framework, pods, nodes)
+
+
+def _pods(index: int, job: Tree) -> Pods:
+    template = job["template"]
+    spec = template["spec"]["template"]["spec"]
+    return Pods(
+        str(job.get("name")),
+        (template.get("metadata", {}).get("labels") or {}).get(STEP_LABEL, ""),
+        template["spec"].get("parallelism", 1),
+        job.get("replicas", 1),
+        spec,
+        ("spec", "replicatedJobs", index, "template", "spec", "template", "spec"),
+        spec.get("containers") or [],
+    )
+
+
+def _exists(tree: Any, path: Path) -> bool:
+    try:
+        for part in path:
+            tree = tree[part]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
+def values(container: Tree) -> dict[str, str]:
+    """The variables of a container that have a plain value."""
+    return {e["name"]: e["value"] for e in container.get("env") or () if "name" in e and "value" in e}
+
+
+def words(container: Tree) -> list[str]:
+    """Command and arguments."""
+    return [*(container.get("command") or ()), *(container.get("args") or ())]

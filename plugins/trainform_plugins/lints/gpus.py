@@ -1,0 +1,141 @@
+"""Lints about GPUs: images and requests that disagree, and slices that nobody counts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from trainform.plugin import Tree, gpu_count
+from trainform_plugins.lints.finished import Finished, Pods, values
+
+GPU_WORD = re.compile(r"(?:^|[^a-z])(?:cuda|gpu|rocm|nvcr)")
+CPU_WORD = re.compile(r"(?:^|[^a-z])cpu(?:[^a-z]|$)")
+SLICE = "nvidia.com/mig-"
+PROCESSES = ("PET_NPROC_PER_NODE", "OMPI_MCA_orte_set_default_slots", "DMLC_NUM_WORKER")
+"""The variables that say how many processes run; the last one counts those of all nodes."""
+
+
+def gpu_image_without_gpus(job: Finished) -> None:
+    """A job for GPUs that asks for none gets none, and one process per node.
+
+    Why: the number of processes follows the requested GPUs, where older runtimes let torchrun look for
+    them itself. Bites: whoever moves such a runtime to a newer Trainer, or forgets
+    `resourcesPerNode`: training is slow, and nothing fails (NVIDIA/aicr 2280).
+    A GPU image alone is only an info: people do run it on CPUs. A runtime of that name, or pods that
+    are sent to GPU nodes, are a warning.
+    """
+    if not job.nodes or any(_has_device(container) for pods in job.pods for container in pods.containers):
+        return
+    pods, node = job.nodes[0]
+    image, runtime = node.get("image") or "", job.plan.runtime.name
+    if _device(runtime) == "gpu":
+        evidence = f"runtime {runtime} is for GPUs"
+    elif _is_sent_to_gpus(pods):
+        evidence = "the pods are sent to GPU nodes"
+    elif _device(image) == "gpu":
+        evidence = f"image {image} is for GPUs"
+    else:
+        return
+    job.plan.report(
+        "TF601",
+        f"{evidence}, but no GPU is asked for{_consequence(values(node))}",
+        severity="info" if evidence.startswith("image") else "warning",
+        hint="ask for GPUs, such as resourcesPerNode: {limits: {nvidia.com/gpu: 1}}, unless CPUs are meant",
+        path=("spec", "trainer", "resourcesPerNode"),
+    )
+
+
+def cpu_image_with_gpus(job: Finished) -> None:
+    """An image that is built for CPUs leaves the GPUs that it is given idle.
+
+    Why: a build of PyTorch or JAX without CUDA sees no device and says so in a log at best.
+    Bites: whoever adds GPUs to a job that was tried on CPUs first (the other half of NVIDIA/aicr 2280).
+    """
+    for pods, node in job.nodes:
+        image = node.get("image") or ""
+        if _device(image) == "cpu" and gpu_count(node.get("resources")):
+            job.plan.report(
+                "TF602",
+                f"image {image} is for CPUs, but GPUs are asked for",
+                severity="warning",
+                hint="use the image's build for GPUs, or ask for none",
+                **job.trainers(pods, node, "image"),
+            )
+            return
+
+
+def slices_do_not_count(job: Finished) -> None:
+    """Slices of a GPU (MIG) are no GPUs for the Trainer: processes follow the CPUs, or are one.
+
+    Why: it counts resources whose name contains "gpu", which `nvidia.com/mig-1g.5gb` does not.
+    Bites: users of a sliced GPU with eight CPUs, who get eight processes on it; CUDA gives a process
+    one slice. Not told where the numbers agree or the TrainJob sets `numProcPerNode`.
+    Known from the counting rule of kubeflow/trainer and its gaps (trainer PR 3974).
+    """
+    trainer = job.plan.job.spec.trainer
+    if trainer is not None and trainer.num_proc_per_node is not None:
+        return
+    for pods, node in job.nodes:
+        slices = _slices(node)
+        if slices:
+            _compare(job, pods, node, slices)
+            return
+
+
+def _compare(job: Finished, pods: Pods, node: Tree, slices: dict[str, int]) -> None:
+    """Hold the slices of a node against the processes, which an MPI job counts in its launcher."""
+    name, value = next(filter(None, (_counted(values(each)) for _, each in job.nodes)), ("", ""))
+    of_all_nodes = name == PROCESSES[-1]
+    wanted = sum(slices.values()) * (pods.count if of_all_nodes else 1)
+    if value.isdigit() and int(value) != wanted:
+        job.plan.report(
+            "TF603",
+            f"{', '.join(slices)} does not count as a GPU: {name} is {value}, not {wanted}",
+            severity="warning",
+            hint="ask for whole GPUs"
+            if of_all_nodes
+            else "set spec.trainer.numProcPerNode to the slices of a node",
+            **job.resources(pods, node),
+        )
+
+
+@lru_cache
+def _device(name: str) -> str:
+    """`gpu` or `cpu`, where the name of an image or runtime says one of them."""
+    gpu, cpu = GPU_WORD.search(name) is not None, CPU_WORD.search(name) is not None
+    return "" if gpu == cpu else "gpu" if gpu else "cpu"
+
+
+def _has_device(container: Tree) -> bool:
+    """Whether the container asks for any device: a GPU, a slice, a TPU, or a resource claim."""
+    resources = container.get("resources")
+    if not resources:
+        return False
+    amounts = (*(resources.get("limits") or ()), *(resources.get("requests") or ()))
+    return bool(resources.get("claims")) or any("/" in name for name in amounts)
+
+
+def _is_sent_to_gpus(pods: Pods) -> bool:
+    spec = pods.spec
+    keys = [*(spec.get("nodeSelector") or ()), *(t.get("key", "") for t in spec.get("tolerations") or ())]
+    return spec.get("runtimeClassName") == "nvidia" or any("gpu" in key for key in keys)
+
+
+def _counted(variables: dict[str, str]) -> tuple[str, str] | None:
+    return next(((name, variables[name]) for name in PROCESSES if name in variables), None)
+
+
+def _consequence(variables: dict[str, str]) -> str:
+    counted = _counted(variables)
+    return f": {counted[0]} is {counted[1]}" if counted else ""
+
+
+def _slices(container: Tree) -> dict[str, int]:
+    """The slices that the container asks for, by resource name."""
+    resources = container.get("resources") or {}
+    found = {}
+    for field in ("limits", "requests"):
+        for name in resources.get(field) or ():
+            if name.startswith(SLICE) and (amount := str(resources[field][name])).isdigit():
+                found[name] = int(amount)
+    return found

@@ -1,0 +1,124 @@
+"""Lints about host names that nobody will resolve."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trainform.plugin import Path, Tree
+from trainform_plugins.lints.finished import Finished, Where
+
+HOST = re.compile(
+    r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
+)
+"""What looks like a pod of a JobSet: `<job>-<replicated job>-<replica>-<pod>.<subdomain>`."""
+
+
+def host_of_no_pod(job: Finished) -> None:
+    """A host name of this job that is none of its pods' resolves to nothing.
+
+    Why: the name is put together from job, replicated job, indexes and subdomain, and people write
+    it by hand. Bites: after a change of `numNodes`, of the runtime (replicated job `trainer` instead of
+    `node`), or of `network.subdomain`: the frameworks wait until they time out (the hand-written half
+    of D17). Names of other jobs are theirs to know.
+    """
+    name = job.name + "-"
+    for pods in job.pods:
+        for path, container in pods.all_containers():
+            for at, text in _texts(container):
+                if name in text:
+                    _check_text(job, text, (*path, *at), container)
+
+
+def no_host_names(job: Finished) -> None:
+    """Frameworks find their first pod by its host name, which `enableDNSHostnames: false` takes away.
+
+    Why: JobSet then makes no headless service, and `PET_MASTER_ADDR` and its kin name no one. Bites:
+    authors of runtimes who switched it off for single pods (the report behind D17: a host name that
+    does not resolve is a job that hangs).
+    """
+    network = job.jobset["spec"].get("network") or {}
+    if job.framework and network.get("enableDNSHostnames") is False:
+        job.plan.report(
+            "TF613",
+            f"{job.framework} finds its nodes by host name, and the JobSet gives its pods none",
+            severity="warning",
+            hint="remove enableDNSHostnames: false",
+            **job.source("spec", "network", "enableDNSHostnames"),
+        )
+
+
+def host_network_without_cluster_names(job: Finished) -> None:
+    """Pods on the node's network ask the node's DNS server, which knows no pods.
+
+    Why: with `hostNetwork`, dnsPolicy `ClusterFirst` (the default) means `Default`. Bites: who turns
+    hostNetwork on for RDMA: the rendezvous no longer resolves (Kubernetes' documentation of
+    dnsPolicy; the same hanging job as behind D17).
+    """
+    for pods, _ in job.nodes if job.framework else ():
+        policy = pods.spec.get("dnsPolicy", "ClusterFirst")
+        if pods.spec.get("hostNetwork") and policy == "ClusterFirst":
+            job.plan.report(
+                "TF613",
+                f"{job.framework} finds its nodes by host name, "
+                "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
+                severity="warning",
+                hint="write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
+                **job.source(*pods.path, "hostNetwork"),
+            )
+            return
+
+
+def _texts(container: Tree) -> Iterator[tuple[Path, str]]:
+    """Values of variables, command and arguments, each with its path in the container."""
+    for index, variable in enumerate(container.get("env") or ()):
+        if variable.get("value"):
+            yield ("env", index, "value"), variable["value"]
+    for field in ("command", "args"):
+        for index, word in enumerate(container.get(field) or ()):
+            yield (field, index), word
+
+
+def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
+    for match in HOST.finditer(text):
+        if _is_ours(job, match) and not _is_pod(job, match):
+            host = match[0].lstrip(" =,@'\"/\t\n")
+            known = ", ".join(f"{job.name}-{p.name}-0-0.{job.subdomain}" for p in job.pods)
+            job.plan.report(
+                "TF612",
+                f"{host} is the name of no pod of this job",
+                severity="warning",
+                hint=f"pods are called {known} and so on; the framework's own variables are always right",
+                **_where(job, path, container),
+            )
+            return
+
+
+def _is_ours(job: Finished, match: re.Match[str]) -> bool:
+    """Whether the name is meant for this job, rather than one whose name begins like ours."""
+    if match["subdomain"] in (job.subdomain, job.name):
+        return match["job"].startswith(f"{job.name}-")
+    return any(match["job"] == f"{job.name}-{pods.name}" for pods in job.pods)
+
+
+def _is_pod(job: Finished, match: re.Match[str]) -> bool:
+    return match["subdomain"] == job.subdomain and any(
+        match["job"] == f"{job.name}-{pods.name}"
+        and int(match["replica"]) < pods.replicas
+        and int(match["pod"]) < pods.count
+        for pods in job.pods
+    )
+
+
+def _where(job: Finished, path: Path, container: Tree) -> Where:
+    """The TrainJob's own field where the text stands in it, else who set it in the JobSet."""
+    pods = job.pods[int(path[2])]
+    if path[-2] in ("command", "args"):
+        where = job.trainers(pods, container, str(path[-2]))
+        own = where["path"]
+        return {**where, "path": (*own, path[-1])} if own[-1] == path[-2] else where
+    variable = container["env"][path[-2]]
+    for index, wanted in enumerate(job.plan.trainer.env):
+        if wanted == variable and any(container is node for _, node in job.nodes):
+            return {"path": ("spec", "trainer", "env", index, "value")}
+    return job.source(*path)

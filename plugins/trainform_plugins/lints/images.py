@@ -1,0 +1,85 @@
+"""Lints about images that may change between two runs of the same commit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trainform_plugins.lints.finished import Finished, Where
+
+SHIPPED = "catalogue/"
+"""Where the shipped runtimes say that they stand."""
+
+NOBODY = ("spec", "runtimeRef")
+"""Who is to blame for what a plugin adds."""
+
+
+class Unpinned(NamedTuple):
+    """An image without a digest, and who set it."""
+
+    image: str
+    where: Where
+
+    @property
+    def moves(self) -> bool:
+        """Whether its tag is none or `latest`; a colon before the last slash is that of a registry's port."""
+        return self.image.rpartition("/")[2].partition(":")[2] in ("", "latest")
+
+
+def unpinned_images(job: Finished) -> None:
+    """Images that a registry may replace, told once per job by how easily it happens.
+
+    Not those of a shipped runtime, or of a plugin: they are trainform's to pin, not the job's.
+    """
+    found = _unpinned(job)
+    if found:
+        _floating_image(job, [each for each in found if each.moves])
+        _image_without_digest(job, [each for each in found if not each.moves])
+
+
+def _floating_image(job: Finished, found: list[Unpinned]) -> None:
+    """An image without a tag, or with `latest`, is whatever was pushed last.
+
+    Why: a commit no longer says what runs, a restarted pod may run other code than its peers, and
+    Kubernetes pulls on every start. Bites: the one who has to repeat a training run. The concern of
+    trainer 2599: what runs must not change behind a job's back.
+    """
+    if found:
+        job.plan.report(
+            "TF607",
+            f"no tag, or a tag that moves: {', '.join(each.image for each in found)}",
+            severity="warning",
+            hint="write the tag of a release, better a digest (image:tag@sha256:…)",
+            **found[0].where,
+        )
+
+
+def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
+    """Tags can be pushed again; a digest cannot.
+
+    Why: as above, in the small. One note per job that lists the images, since most people live with
+    tags, and those who do not want to know every image (trainer 2599).
+    """
+    if found:
+        job.plan.report(
+            "TF608",
+            f"no digest: {', '.join(each.image for each in found)}",
+            severity="info",
+            hint="pin what runs with image:tag@sha256:…",
+            **found[0].where,
+        )
+
+
+def _unpinned(job: Finished) -> list[Unpinned]:
+    """Each such image once, with the source of the first container that has it."""
+    runtime = job.plan.runtime_document
+    shipped = runtime.file.startswith(SHIPPED)
+    found: dict[str, Unpinned] = {}
+    for pods in job.pods:
+        for _, container in pods.all_containers():
+            image = container.get("image") or "@"
+            if "@" in image or image in found:
+                continue
+            where = job.trainers(pods, container, "image")
+            if where["path"] != NOBODY and not (shipped and where.get("place") is runtime):
+                found[image] = Unpinned(image, where)
+    return list(found.values())

@@ -1,0 +1,71 @@
+"""Lints about the launcher of an MPI job and its workers."""
+
+from __future__ import annotations
+
+from trainform.plugin import NODE_CONTAINER, Tree
+from trainform_plugins.lints.finished import Finished, Pods
+
+LAUNCHER = "launcher"
+NODE = "node"
+
+
+def images_differ(job: Finished) -> None:
+    """mpirun starts on the workers what it is told on the launcher, so both need the same programs.
+
+    Why: `trainer.image` goes to the trainer step alone, which is the launcher in the usual runtimes;
+    the workers keep the runtime's image. Bites: who sets `trainer.image` as for any other framework:
+    "orted: command not found", or two versions of the same code (the image's side of trainer 3427).
+    """
+    containers = _containers(job)
+    if containers is None:
+        return
+    (pods, launcher), (_, worker) = containers
+    if launcher.get("image") != worker.get("image"):
+        job.plan.report(
+            "TF610",
+            f"the launcher runs {launcher.get('image')}, but its nodes run {worker.get('image')}",
+            severity="warning",
+            hint="give both the same image: patch that of job node in runtimePatches",
+            **job.trainers(pods, launcher, "image"),
+        )
+
+
+def launcher_does_not_wait(job: Finished) -> None:
+    """A launcher that starts before its workers' sshd is refused, and mpirun gives up.
+
+    Why: pods of a JobSet start together unless a `dependsOn` or the startup policy says otherwise.
+    Bites: authors of MPI runtimes, at random, and worse the longer the workers' image takes to pull
+    (trainer PR 3748). Waiting for `Complete` is no help: an sshd never completes.
+    """
+    containers = _containers(job)
+    if containers is None or _starts_in_order(job):
+        return
+    (pods, _), _ = containers
+    tree = job.jobset["spec"]["replicatedJobs"][pods.path[2]]
+    if {"name": NODE, "status": "Ready"} not in (tree.get("dependsOn") or ()):
+        job.plan.report(
+            "TF611",
+            "the launcher does not wait until its nodes are Ready, so mpirun may come before their sshd",
+            severity="warning",
+            hint="write dependsOn: [{name: node, status: Ready}], and probe sshd's port for readiness",
+            **job.source(*pods.path[:3], "name"),
+        )
+
+
+def _starts_in_order(job: Finished) -> bool:
+    policy = job.jobset["spec"].get("startupPolicy") or {}
+    names = [pods.name for pods in job.pods]
+    return policy.get("startupPolicyOrder") == "InOrder" and names.index(NODE) < names.index(LAUNCHER)
+
+
+def _containers(job: Finished) -> tuple[tuple[Pods, Tree], tuple[Pods, Tree]] | None:
+    """Main container and pods of launcher and node, in an MPI job that has both."""
+    if job.framework != "mpi":
+        return None
+    found = {
+        pods.name: (pods, container)
+        for pods in job.pods
+        for container in pods.containers
+        if container.get("name") == NODE_CONTAINER
+    }
+    return (found[LAUNCHER], found[NODE]) if LAUNCHER in found and NODE in found else None

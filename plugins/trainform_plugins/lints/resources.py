@@ -1,0 +1,59 @@
+"""Lints about limits without requests."""
+
+from __future__ import annotations
+
+from trainform_plugins.lints.finished import Finished
+
+SHARED = ("cpu", "memory")
+"""What pods share: of devices, the API server wants request and limit to be equal anyway."""
+
+
+def limit_without_its_request(job: Finished) -> None:
+    """A TrainJob that raises a limit keeps the runtime's request, since both merge key by key.
+
+    Why: placement, quota and the number of processes all go by requests. Bites: who writes
+    `limits: {cpu: 16}` over a runtime that requests 4, and gets four processes on a node that
+    promises four CPUs (the reading of limits in trainer PR 3974 and trainer 2525).
+    """
+    trainer = job.plan.job.spec.trainer
+    wanted = trainer.resources_per_node if trainer else None
+    if wanted is None or not (limits := wanted.get("limits")):
+        return
+    own = wanted.get("requests") or {}
+    for _, node in job.nodes:
+        resources = node.get("resources") or {}
+        merged, requests = resources.get("limits") or {}, resources.get("requests") or {}
+        kept = [k for k in SHARED if k in limits and k not in own and k in requests]
+        kept = [key for key in kept if requests[key] != merged.get(key)]
+        if kept:
+            told = ", ".join(f"{key} {requests[key]} of at most {merged.get(key)}" for key in kept)
+            job.plan.report(
+                "TF614",
+                f"the limit is the TrainJob's, but the request stays the runtime's: {told}",
+                severity="info",
+                hint="write the request, too: placement, quota and the number of processes go by it",
+                path=("spec", "trainer", "resourcesPerNode", "limits"),
+            )
+            return
+
+
+def limits_only(job: Finished) -> None:
+    """CPU and memory with a limit alone are reserved up to that limit.
+
+    Why: the API server makes the limit the request, so a generous limit keeps the pod from being placed
+    and fills the quota of Kueue. Bites: who means "up to 64 CPUs" by it. For GPUs it is how everyone
+    writes them; gangs count such limits as well (D18; trainer 2525).
+    """
+    for pods, node in job.nodes:
+        resources = node.get("resources") or {}
+        limits, requests = resources.get("limits") or (), resources.get("requests") or ()
+        alone = [key for key in SHARED if key in limits and key not in requests]
+        if alone:
+            job.plan.report(
+                "TF614",
+                f"{' and '.join(alone)} as a limit only: all of it will be reserved, as if requested",
+                severity="info",
+                hint="write requests, too, if less of it will do",
+                **job.resources(pods, node),
+            )
+            return

@@ -1,0 +1,43 @@
+"""The lint about /dev/shm."""
+
+from __future__ import annotations
+
+from trainform.plugin import Tree, gpu_count
+from trainform_plugins.lints.finished import Finished, Pods
+
+SHARED_MEMORY = "/dev/shm"
+
+
+def little_shared_memory(job: Finished) -> None:
+    """Processes that share a node's GPUs talk over /dev/shm, which is 64 MiB unless mounted.
+
+    Why: NCCL and the workers of a data loader keep their buffers there, and die with a bus error or
+    "unable to open shared memory object" once it is full. Bites: everyone who goes from one GPU per
+    node to several (the classic of PyTorch on Kubernetes; the shipped TorchTune runtimes mount it).
+    A memory-backed emptyDir or the node's own /dev/shm is fine, and so is `hostIPC`.
+    """
+    trainer = job.plan.job.spec.trainer
+    processes = (trainer.num_proc_per_node if trainer else None) or 1
+    for pods, node in job.nodes:
+        gpus = gpu_count(node.get("resources")) if node.get("resources") else 0
+        if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
+            job.plan.report(
+                "TF604",
+                "several GPU processes share a node, but /dev/shm is not mounted from memory: it is 64 MiB",
+                severity="warning",
+                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm of container node, "
+                "in the runtime or by runtimePatches",
+                **job.resources(pods, node),
+            )
+            return
+
+
+def _has_shared_memory(pods: Pods, node: Tree) -> bool:
+    if pods.spec.get("hostIPC"):
+        return True
+    mounts = node.get("volumeMounts") or ()
+    names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
+    volumes = (volume for volume in pods.spec.get("volumes") or () if volume.get("name") in names)
+    return any(
+        (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume for volume in volumes
+    )
