@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Tree = dict[str, Any]
 """A JSON object. What Kubernetes owns stays untyped: a schema says what is valid."""
 
 
-def without_nulls(tree: Tree) -> Tree:
+def without_nulls(tree: T) -> T:
     """The tree without keys whose value is null, as the API server prunes them.
 
     Subtrees without nulls are shared with the given tree, which is not changed.
     """
-    pruned: Tree = _without_nulls(tree)
+    pruned: T = _without_nulls(tree)
     return pruned
 
 

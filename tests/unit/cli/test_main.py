@@ -50,7 +50,7 @@ def test_every_command_has_help(trainform, command):
     ("arguments", "told"),
     [
         (["rendr"], 'Error: no command "rendr": did you mean "render"?'),
-        (["zzz"], 'Error: no command "zzz": the commands are completion, plugins, render'),
+        (["zzz"], 'Error: no command "zzz": the commands are capacity, completion, plugins'),
         (["render", "--kep-going"], "No such option"),
         (["validate", "--format", "xml"], "'xml' is not one of"),
     ],

@@ -1,0 +1,88 @@
+"""A pod spec as admission leaves it: the overhead of its RuntimeClass, the defaults of its LimitRanges.
+
+The order is the API server's: limits become requests when the object is read, then the defaults of the
+LimitRanges fill what is still missing. Kueue counts in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from trainform.k8s.rule_parts import table, tables, text
+from trainform.k8s.tree import Tree
+
+CONTAINERS = ("initContainers", "containers")
+
+
+class Cluster(Protocol):
+    """What is declared of a cluster: objects by kind, name and namespace (empty for cluster-wide kinds)."""
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Tree | None: ...
+
+    def names(self, kind: str, namespace: str = "") -> list[str]: ...
+
+
+def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: Cluster) -> Tree:
+    """`pod_spec` with what admission adds to its resources in `namespace`; itself where that is nothing.
+
+    Only declared RuntimeClasses and LimitRanges count. Requests that follow from limits are written out.
+    The given spec is not changed; the result shares what is untouched with it.
+    """
+    changes = _overhead(pod_spec, facts)
+    limits, requests = container_defaults(namespace, facts)
+    for key in CONTAINERS:
+        containers = tables(pod_spec, key)
+        admitted = [_with_defaults(each, limits, requests) for each in containers]
+        if any(new is not old for new, old in zip(admitted, containers, strict=True)):
+            changes[key] = admitted
+    return {**pod_spec, **changes} if changes else pod_spec
+
+
+def limit_items(namespace: str, facts: Cluster) -> Iterator[tuple[str, Tree]]:
+    """Each entry of each declared LimitRange of a namespace, with the name of that; names in order."""
+    for name in facts.names("LimitRange", namespace):
+        declared = facts.get("LimitRange", name, namespace) or {}
+        yield from ((name, item) for item in tables(table(declared, "spec"), "limits"))
+
+
+def container_defaults(namespace: str, facts: Cluster) -> tuple[Tree, Tree]:
+    """The limits and requests that a container of a namespace gets where it has none; the first one counts.
+
+    As the API server completes a LimitRange: a maximum is the limit of who names none, the default limit
+    is the default request, and so is a minimum.
+    """
+    limits: Tree = {}
+    requests: Tree = {}
+    for _, item in limit_items(namespace, facts):
+        if text(item, "type") == "Container":
+            default = {**table(item, "max"), **table(item, "default")}
+            request = {**table(item, "min"), **default, **table(item, "defaultRequest")}
+            limits = {**default, **limits}
+            requests = {**request, **requests}
+    return limits, requests
+
+
+def overhead_of(pod_spec: Tree, facts: Cluster) -> Tree | None:
+    """The overhead that the RuntimeClass of a pod has, perhaps none; None where no class is declared."""
+    name = text(pod_spec, "runtimeClassName")
+    declared = facts.get("RuntimeClass", name) if name else None
+    return None if declared is None else table(table(declared, "overhead"), "podFixed")
+
+
+def _overhead(pod_spec: Tree, facts: Cluster) -> Tree:
+    overhead = overhead_of(pod_spec, facts)
+    return {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
+
+
+def _with_defaults(container: Tree, limits: Tree, requests: Tree) -> Tree:
+    resources = table(container, "resources")
+    given = {"limits": table(resources, "limits"), "requests": table(resources, "requests")}
+    admitted = {
+        "limits": {**limits, **given["limits"]},
+        "requests": {**requests, **given["limits"], **given["requests"]},
+    }
+    if admitted == given:
+        return container
+    kept = {key: amounts for key, amounts in admitted.items() if amounts}
+    return {**container, "resources": {**resources, **kept}}

@@ -1,0 +1,179 @@
+"""JSON pointers (RFC 6901) into plain trees: reading them, following them, changing what they point at.
+
+No tree is ever changed: a change copies the containers on the way and shares all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from trainform.diagnostics.suggest import did_you_mean
+
+Pointer = tuple[str, ...]
+"""The unescaped tokens, `("metadata", "labels", "example.com/team")`; empty for the whole document."""
+
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
+_BAD_ESCAPE = re.compile("~(?![01])")
+_END = "-"
+_LISTED = 8
+"""So many known members still fit into a hint."""
+
+
+class PointerError(ValueError):
+    """A pointer that is none, or that leads nowhere: the text says why, `hint` what to write."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def parse(text: str) -> Pointer:
+    """The tokens of a pointer as it is written. Raises PointerError."""
+    if not text:
+        return ()
+    if text[0] != "/":
+        raise PointerError(f'"{text}" is no JSON pointer: it must begin with `/`', f"write /{_slashed(text)}")
+    if _BAD_ESCAPE.search(text):
+        message = f'"{text}" has a `~` that is neither `~0` nor `~1`'
+        raise PointerError(message, "write `~` as ~0, and `/` as ~1")
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in text[1:].split("/"))
+
+
+def written(pointer: Pointer) -> str:
+    """The pointer as it is written in a patch; the empty string for the whole document."""
+    return "".join("/" + _escaped(token) for token in pointer)
+
+
+def resolve(document: Any, pointer: Pointer) -> Any:
+    """The element that the pointer leads to. Raises PointerError where there is none."""
+    for depth in range(len(pointer)):
+        document = document[_key(document, pointer, depth)]
+    return document
+
+
+def inserted(document: Any, pointer: Pointer, value: Any) -> Any:
+    """The document with `value` at the pointer: a new entry of a list, or any member of a mapping."""
+
+    def insert(container: Any) -> Any:
+        if not isinstance(container, list):
+            return container | {_new_member(container, pointer): value}
+        place = _place(container, pointer, len(pointer) - 1, len(container))
+        return [*container[:place], value, *container[place:]]
+
+    return _changed(document, pointer, insert) if pointer else value
+
+
+def replaced(document: Any, pointer: Pointer, value: Any) -> Any:
+    """The document with `value` in place of the element that is at the pointer."""
+
+    def replace(container: Any) -> Any:
+        return _with(container, _key(container, pointer, len(pointer) - 1), value)
+
+    return _changed(document, pointer, replace) if pointer else value
+
+
+def removed(document: Any, pointer: Pointer) -> Any:
+    """The document without the element that is at the pointer."""
+
+    def remove(container: Any) -> Any:
+        rest = container.copy() if isinstance(container, dict | list) else container
+        del rest[_key(container, pointer, len(pointer) - 1)]
+        return rest
+
+    if not pointer:
+        raise PointerError("the whole document cannot be removed", "use a merge patch with `$patch: delete`")
+    return _changed(document, pointer, remove)
+
+
+def _changed(document: Any, pointer: Pointer, change: Callable[[Any], Any]) -> Any:
+    """The document with `change` made to the container that holds the pointer's element."""
+    trail: list[tuple[Any, Any]] = []
+    container = document
+    for depth in range(len(pointer) - 1):
+        key = _key(container, pointer, depth)
+        trail.append((container, key))
+        container = container[key]
+    result = change(container)
+    for parent, key in reversed(trail):
+        result = _with(parent, key, result)
+    return result
+
+
+def _with(container: Any, key: str | int, value: Any) -> Any:
+    copy = container.copy()
+    copy[key] = value
+    return copy
+
+
+def _key(container: Any, pointer: Pointer, depth: int) -> Any:
+    """The key or index of the existing element that token `depth` of the pointer names in `container`."""
+    token = pointer[depth]
+    if isinstance(container, list):
+        return _place(container, pointer, depth, len(container) - 1)
+    if not isinstance(container, dict):
+        raise _no_container(pointer[:depth])
+    if token not in container:
+        raise PointerError(
+            f'there is no "{token}" in {_where(pointer[:depth])}', _missing(container, pointer, depth)
+        )
+    return token
+
+
+def _new_member(container: Any, pointer: Pointer) -> str:
+    if not isinstance(container, dict):
+        raise _no_container(pointer[:-1])
+    return pointer[-1]
+
+
+def _no_container(pointer: Pointer) -> PointerError:
+    return PointerError(f"{_where(pointer)} is a single value, with nothing in it")
+
+
+def _place(container: list[Any], pointer: Pointer, depth: int, highest: int) -> int:
+    """The index that a token names in a list; `-` is the place after the last entry."""
+    token, where = pointer[depth], _where(pointer[:depth])
+    if token == _END:
+        if highest == len(container):
+            return highest
+        raise PointerError(f"`-` is the place after the last entry of {where}, where nothing is")
+    if not _INDEX.fullmatch(token):
+        raise PointerError(f'"{token}" is no index of the list {where}', _index_of(container, token))
+    if int(token) > highest:
+        hint = f"it has {len(container)}, counted from 0"
+        raise PointerError(f"there is no entry {token} in {where}", hint)
+    return int(token)
+
+
+def _index_of(container: list[Any], name: str) -> str:
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in container]
+    if name in names:
+        return f'the entry named "{name}" is {names.index(name)}'
+    return "write a number from 0, without leading zeros; `-` adds an entry at the end"
+
+
+def _missing(container: dict[str, Any], pointer: Pointer, depth: int) -> str:
+    """What was probably meant by a member that does not exist."""
+    token, rest = pointer[depth], pointer[depth + 1 :]
+    slashed = next((key for key in container if key.startswith(f"{token}/")), "")
+    if slashed or (rest and "." in token):
+        meant = slashed or f"{token}/{rest[0]}"
+        return f"a `/` inside a name is written ~1: {_escaped(meant)}"
+    if near := did_you_mean(token, container):
+        return near
+    if rest:
+        return f"add {written(pointer[: depth + 1])} first"
+    return f"there are: {', '.join(list(container)[:_LISTED])}" if container else ""
+
+
+def _slashed(text: str) -> str:
+    return text if "/" in text else text.replace(".", "/")
+
+
+def _escaped(token: str) -> str:
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def _where(pointer: Pointer) -> str:
+    return written(pointer) or "the document"

@@ -1,0 +1,1 @@
+"""What people and CI ask of compiled jobs before they merge them."""

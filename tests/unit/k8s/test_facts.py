@@ -1,0 +1,254 @@
+"""Which cluster facts the cluster would refuse."""
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from trainform.api.kinds import FACTS
+from trainform.diagnostics import dotted
+from trainform.k8s.fact_links import circle, diagnose_links
+from trainform.k8s.facts import WARNINGS, check, diagnose
+from trainform.source import load
+
+KUEUE = "kueue.x-k8s.io/v1beta2"
+VERSIONS = {
+    "": "v1",
+    "scheduling.k8s.io": "scheduling.k8s.io/v1",
+    "node.k8s.io": "node.k8s.io/v1",
+    "kueue.x-k8s.io": KUEUE,
+    "scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1",
+}
+QUOTA = {"name": "cpu", "nominalQuota": 8}
+FLAVOR = {"name": "h100", "resources": [QUOTA]}
+GROUP = {"coveredResources": ["cpu"], "flavors": [FLAVOR]}
+SOUND: dict[str, dict[str, Any]] = {
+    "Namespace": {},
+    "LimitRange": {
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": 4}, "default": {"cpu": "500m"}}]}
+    },
+    "PriorityClass": {"value": 1000, "globalDefault": True, "preemptionPolicy": "Never"},
+    "RuntimeClass": {"handler": "kata", "overhead": {"podFixed": {"cpu": "250m"}}},
+    "WorkloadPriorityClass": {"value": -5, "description": "last"},
+    "ResourceFlavor": {"spec": {"nodeLabels": {"pool": "h100"}, "topologyName": "racks"}},
+    "ClusterQueue": {"spec": {"cohortName": "all", "namespaceSelector": {}, "resourceGroups": [GROUP]}},
+    "Cohort": {"spec": {"parentName": "root", "resourceGroups": [GROUP]}},
+    "LocalQueue": {"spec": {"clusterQueue": "gpu", "stopPolicy": "Hold"}},
+    "Topology": {"spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}},
+    "Queue": {"spec": {"weight": 1, "capability": {"cpu": "4"}, "reclaimable": False}},
+}
+
+
+def fact(kind, **fields):
+    version = next(VERSIONS[group] for group, known in FACTS if known == kind)
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "mine"}, **SOUND[kind], **fields}
+
+
+def found(kind, **fields):
+    return [(each.code, dotted(each.path), each.message) for each in check(fact(kind, **fields))]
+
+
+def quota(**fields):
+    return {"resourceGroups": [{**GROUP, "flavors": [{**FLAVOR, "resources": [{**QUOTA, **fields}]}]}]}
+
+
+@pytest.mark.parametrize("kind", sorted(kind for _, kind in FACTS))
+def test_a_sound_fact_of_each_kind(kind):
+    assert found(kind) == []
+    assert found(kind, status={"anything": 1}, metadata={"name": "mine", "uid": "1", "labels": None}) == []
+
+
+@pytest.mark.parametrize("kind", sorted({kind for _, kind in FACTS} - {"Namespace"}))
+def test_an_unknown_field_is_told(kind):
+    assert [each[:2] for each in found(kind, extra=1)] == [("TF101", "extra")]
+
+
+def test_an_unknown_field_leaves_the_fact_usable():
+    assert {"TF101", "TF563"} == WARNINGS
+
+
+SPEC = "spec.resourceGroups[0]"
+FIRST = f"{SPEC}.flavors[0].resources[0]"
+FAULTS: dict[str, tuple[Any, ...]] = {
+    "no name": ("Namespace", {"metadata": {}}, "TF103", "metadata.name", "is required but missing"),
+    "a name of no namespace": (
+        "Namespace", {"metadata": {"name": "A"}}, "TF104", "metadata.name",
+        '"A" must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit',
+    ),
+    "another version": (
+        "Topology", {"apiVersion": "kueue.x-k8s.io/v1"}, "TF104", "apiVersion",
+        'there is no Topology in apiVersion "kueue.x-k8s.io/v1"',
+    ),
+    "no value": ("PriorityClass", {"value": None}, "TF103", "value", "is required but missing"),
+    "value in quotes": ("PriorityClass", {"value": "10"}, "TF102", "value", "must be an integer"),
+    "value of the system": (
+        "PriorityClass", {"value": 2 * 10**9}, "TF561", "value", "must be at most 1000000000, not 2000000000",
+    ),
+    "a list for a mapping": ("LocalQueue", {"spec": []}, "TF102", "spec", "must be a mapping"),
+    "no ClusterQueue": ("LocalQueue", {"spec": {}}, "TF103", "spec.clusterQueue", "is required but missing"),
+    "policy": (
+        "LocalQueue", {"spec": {"clusterQueue": "a", "stopPolicy": "hold"}}, "TF104", "spec.stopPolicy",
+        '"hold" is not allowed here',
+    ),
+    "no quantity": (
+        "ClusterQueue", {"spec": quota(nominalQuota="8 GPUs")}, "TF104", f"{FIRST}.nominalQuota",
+        '"8 GPUs" is no quantity; '
+        "write a number with one of the suffixes m, k, M, G, T, Ki, Mi, Gi, Ti, or none",
+    ),
+    "negative quota": (
+        "ClusterQueue", {"spec": quota(nominalQuota=-1)}, "TF104", f"{FIRST}.nominalQuota",
+        "must not be negative, as -1 is",
+    ),
+    "quota of another resource": (
+        "ClusterQueue", {"spec": quota(name="memory")}, "TF561", f"{SPEC}.flavors[0].resources",
+        "has quotas for memory where the group covers cpu",
+    ),
+    "resource covered twice": (
+        "ClusterQueue",
+        {"spec": {"resourceGroups": [GROUP, {**GROUP, "flavors": [{**FLAVOR, "name": "a"}]}]}},
+        "TF561", "spec.resourceGroups[1].coveredResources[0]",
+        "resource cpu is part of an earlier resource group already",
+    ),
+    "flavor twice": (
+        "ClusterQueue", {"spec": {"resourceGroups": [{**GROUP, "flavors": [FLAVOR, FLAVOR]}]}},
+        "TF105", f"{SPEC}.flavors[1]", "has the same name h100 as entry [0]",
+    ),
+    "limit without a cohort": (
+        "ClusterQueue", {"spec": quota(borrowingLimit=1)}, "TF561", f"{FIRST}.borrowingLimit",
+        "without a cohort there is nothing to borrow or lend",
+    ),
+    "limit of a root": (
+        "Cohort", {"spec": quota(lendingLimit=1)}, "TF561", f"{FIRST}.lendingLimit",
+        "a cohort without a parent has nobody to borrow from or lend to",
+    ),
+    "cohort of v1beta1": (
+        "ClusterQueue", {"spec": {"cohort": "all"}}, "TF561", "spec.cohort",
+        "is not a field of kueue.x-k8s.io/v1beta2",
+    ),
+    "topology of no nodes": (
+        "ResourceFlavor", {"spec": {"topologyName": "racks"}}, "TF561", "spec.topologyName",
+        "needs a node label beside it, which says where the topology is",
+    ),
+    "effect of a taint": (
+        "ResourceFlavor", {"spec": {"nodeTaints": [{"key": "a", "effect": "Never"}]}}, "TF104",
+        "spec.nodeTaints[0].effect", '"Never" is not allowed here',
+    ),
+    "toleration of everything": (
+        "ResourceFlavor", {"spec": {"tolerations": [{"effect": "NoSchedule"}]}}, "TF561",
+        "spec.tolerations[0].operator", "must be Exists where no key is given",
+    ),
+    "host above the rack": (
+        "Topology", {"spec": {"levels": [{"nodeLabel": "kubernetes.io/hostname"}, {"nodeLabel": "rack"}]}},
+        "TF561", "spec.levels[0].nodeLabel", "kubernetes.io/hostname can only be the lowest level",
+    ),
+    "no levels": ("Topology", {"spec": {"levels": []}}, "TF104", "spec.levels", "must not be empty"),
+    "too many levels": (
+        "Topology", {"spec": {"levels": [{"nodeLabel": f"l{level}"} for level in range(17)]}},
+        "TF104", "spec.levels", "must have at most 16 entries, and has 17",
+    ),
+    "default above the maximum": (
+        "LimitRange", {"spec": {"limits": [{"type": "Container", "max": {"cpu": 1}, "default": {"cpu": 2}}]}},
+        "TF561", "spec.limits[0].max.cpu", "must be at least default, 2, not 1",
+    ),
+    "default of a pod": (
+        "LimitRange", {"spec": {"limits": [{"type": "Pod", "default": {"cpu": 2}}]}},
+        "TF561", "spec.limits[0].default", "a Pod as a whole has no defaults",
+    ),
+    "ratio": (
+        "LimitRange", {"spec": {"limits": [{"type": "Pod", "maxLimitRequestRatio": {"cpu": "0.5"}}]}},
+        "TF561", "spec.limits[0].maxLimitRequestRatio.cpu", "must be at least 1, not 0.5",
+    ),
+    "weight": (
+        "Queue", {"spec": {"weight": 0}}, "TF104", "spec.weight", "must be between 1 and 65535, not 0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault(case):
+    kind, fields, *expected = FAULTS[case]
+    assert found(kind, **fields) == [tuple(expected)]
+
+
+def test_all_faults_are_found_at_once():
+    spec = {"resourceGroups": [{"flavors": [{"resources": [{"nominalQuota": "x"}]}]}], "stopPolicy": "no"}
+    assert [each[:2] for each in found("ClusterQueue", spec=spec)] == [
+        ("TF104", f"{FIRST}.nominalQuota"),
+        ("TF103", f"{FIRST}.name"),
+        ("TF103", f"{SPEC}.flavors[0].name"),
+        ("TF103", f"{SPEC}.coveredResources"),
+        ("TF104", "spec.stopPolicy"),
+    ]
+
+
+def documents(text):
+    return load(dedent(text), "cluster.yaml").documents
+
+
+def test_a_fault_is_shown_where_it_stands():
+    (document,) = documents(
+        """\
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: team, namespace: ml}
+        spec:
+          clusterQueu: gpu
+        """
+    )
+    problems = [(each.severity, each.code, each.position, each.hint) for each in diagnose(document)]
+    assert problems == [
+        ("warning", "TF101", (5, 3), 'did you mean "clusterQueue"?'),
+        ("error", "TF103", (4, 1), ""),
+    ]
+
+
+def linked(*facts):
+    """Severity, code, message and place of what is wrong with these facts together."""
+    text = "\n---\n".join(
+        f"{{apiVersion: {KUEUE}, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}"
+        for kind, name, spec in facts
+    )
+    found = diagnose_links(documents(text))
+    return [(each.severity, each.code, each.message, dotted(each.path), each.hint) for each in found]
+
+
+def test_a_fact_that_another_one_needs_is_missed_once():
+    facts = [
+        (kind, name, "{clusterQueue: gpus}") for kind, name in (("LocalQueue", "a"), ("LocalQueue", "b"))
+    ]
+    assert linked(*facts, ("ClusterQueue", "gpu", "{}")) == [
+        (
+            "warning",
+            "TF563",
+            "ClusterQueue gpus is not declared",
+            "spec.clusterQueue",
+            'did you mean "gpu"?',
+        )
+    ]
+
+
+def test_cohorts_in_a_circle_are_told_once():
+    parents = {"b": "a", "a": "b", "c": "b"}
+    facts = [("Cohort", name, f"{{parentName: {parent}}}") for name, parent in parents.items()]
+    assert linked(*facts) == [
+        (
+            "error",
+            "TF562",
+            "cohorts go round in a circle: a → b → a",
+            "spec.parentName",
+            "remove a parent: Kueue admits nothing below a circle",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parents", "way"),
+    [
+        ({}, []),
+        ({"a": "b", "b": "c"}, []),
+        ({"a": "a"}, ["a", "a"]),
+        ({"a": "b", "b": "c", "c": "b"}, ["a", "b", "c", "b"]),
+    ],
+)
+def test_the_way_upwards(parents, way):
+    assert circle("a", parents) == way

@@ -1,0 +1,35 @@
+"""The tables of `trainform capacity`."""
+
+from trainform.review.capacity import Capacity, JobVerdict, QueueUse
+from trainform.review.capacity_text import render_capacity
+from trainform.review.kueue_facts import FlavorResource
+
+FOUND = Capacity(
+    {"gpu": {FlavorResource("h100", "cpu"): QueueUse(1500, 0, 2000)}},
+    [JobVerdict("ml", "a", "team", "never", "too much"), JobVerdict("ml", "bert", "team", "fits")],
+)
+
+
+def test_several_environments_have_their_names():
+    text = render_capacity({"dev": FOUND, "prod": Capacity({}, [])}, colour=False)
+    assert text == (
+        "environment dev\n"
+        "\n"
+        "QUEUE  FLAVOR  RESOURCE  NOMINAL  BORROWABLE  ASKED\n"
+        "gpu    h100    cpu       1500m    0           2\n"
+        "\n"
+        "JOB      QUEUE  VERDICT  REASON\n"
+        "ml/a     team   never    too much\n"
+        "ml/bert  team   fits\n"
+        "\n"
+        "environment prod\n"
+        "\n"
+    )
+
+
+def test_colour_marks_verdicts_and_what_is_asked_in_excess():
+    plain = render_capacity({"dev": FOUND}, colour=False)
+    text = render_capacity({"dev": FOUND}, colour=True)
+    assert "\x1b[33m2\x1b[0m" in text
+    assert "\x1b[1;31mnever\x1b[0m    too much" in text
+    assert "\x1b" not in plain
