@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
+from trainform.core.pod_set import STEP_LABEL
 from trainform.diagnostics import Path
 
 if TYPE_CHECKING:
@@ -17,18 +19,42 @@ TEMPLATE: Path = ("spec", "template")
 def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
     """The document and path that set the element at `path` of the rendered object `tree`.
 
-    The last runtimePatch that has the element, else the TrainJob's trainer, else the runtime,
-    else the job's `runtimeRef`.
+    The TrainJob's trainer, which wins over all else, then the last runtimePatch that has the element,
+    then the runtime, which is also where an element is missing, else the job's `runtimeRef`.
     """
     if path[:1] == ("metadata",):
         return plan.job_document, _deepest(plan.job_document.tree, path[:2])
     if tree.get("kind") != "JobSet":
         return plan.runtime_document, _deepest(plan.runtime_document.tree, ("spec", "podGroupPolicy"))
-    for source, root in _sources(plan, tree, path):
+    trainer = _trainer_field(plan, tree, path)
+    if trainer is not None:
+        return plan.job_document, trainer
+    for source, root in _sources(plan):
         found = _follow(source.tree, root, tree, path)
         if found is not None:
             return source, found
-    return plan.job_document, ("spec", "runtimeRef")
+    parent = _follow(plan.runtime_document.tree, TEMPLATE, tree, path[:-1])
+    if parent is not None:
+        return plan.runtime_document, (*parent, path[-1])
+    return plan.job_document, ("spec", "runtimeRef", "name")
+
+
+def _trainer_field(plan: Plan, tree: Tree, path: Path) -> Path | None:
+    """The element at `path` as a path of the TrainJob's `spec.trainer`, where that sets it."""
+    container, field = path[:9], path[9:]
+    if path[:2] != ("spec", "replicatedJobs") or path[7:8] != ("containers",) or not field:
+        return None
+    if _get(tree, (*container, "name")) != NODE_CONTAINER or not _is_trainer(tree, path):
+        return None
+    head = "resourcesPerNode" if field[0] == "resources" else field[0]
+    rendered = _get(tree, container)
+    renamed = {**rendered, head: rendered.get(field[0])}
+    return _follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
+
+
+def _is_trainer(tree: Tree, path: Path) -> bool:
+    step = _get(tree, (*path[:3], "template", "metadata", "labels", STEP_LABEL))
+    return bool(step == TRAINER_STEP)
 
 
 class Shown(TypedDict, total=False):
@@ -47,7 +73,7 @@ def shown_at(path: Path, name: str) -> Shown:
     return {}
 
 
-def _sources(plan: Plan, tree: Tree, path: Path) -> list[tuple[Document, Path]]:
+def _sources(plan: Plan) -> list[tuple[Document, Path]]:
     patches = plan.job.spec.runtime_patches or ()
     roots: list[tuple[Document, Path]] = [
         (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))

@@ -14,17 +14,18 @@ from trainform.core.patches import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
 from trainform.core.plan import Plan, Trainer
 from trainform.core.pod_set import PodSet
+from trainform.core.readable import readable
 from trainform.core.trainer import merge_resources_per_node
 from trainform.diagnostics import Diagnostic
 from trainform.k8s.defaults import admit
-from trainform.k8s.tree import Tree, without_nulls
+from trainform.source import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainform.core.catalogue import Catalogue
     from trainform.core.plugin import Plugin
-    from trainform.source import Document
+    from trainform.k8s.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +105,7 @@ def take_apart(
 ) -> Plan:
     """A fresh plan: the runtime's template with the job's patches and resources merged in."""
     template = runtime.spec.template
-    spec = dict(without_nulls(template.spec or {})) if template else {}
+    spec = dict(template.spec or {}) if template else {}
     replicated_jobs = spec.pop("replicatedJobs", None) or []
     plan = Plan(
         job,
@@ -132,7 +133,7 @@ def _trainer(job: TrainJob) -> Trainer:
 
 def finish(plan: Plan) -> None:
     """Bring the built objects into the form that the API server stores, and check them."""
-    plan.objects = [admit(tree) for tree in plan.objects]
+    plan.objects = [readable(admit(tree)) for tree in plan.objects]
     plan.objects.sort(key=_kind_order)
     check_objects(plan)
 
@@ -181,7 +182,14 @@ def _result(
 
 
 def _no_job(inputs: Inputs) -> list[Diagnostic]:
-    if inputs.jobs:
+    """An error where no TrainJob is found, unless one may be in a document that could not be read."""
+    if inputs.jobs or any(_may_hide_a_job(problem) for problem in inputs.diagnostics):
         return []
     hint = "a TrainJob has apiVersion: trainer.kubeflow.org/v1alpha1 and kind: TrainJob"
     return [Diagnostic("TF202", "error", "there is no TrainJob here", hint)]
+
+
+def _may_hide_a_job(problem: Diagnostic) -> bool:
+    """Whether a problem is of a text that is no document, or of a job of an older kind."""
+    unread = problem.place is not None and not isinstance(problem.place, Document)
+    return problem.severity == "error" and (unread or problem.code == "TF205")

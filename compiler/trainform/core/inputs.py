@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
-from trainform.diagnostics import Diagnostic
+from trainform.diagnostics import Diagnostic, Position
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ CLUSTER_WIDE = frozenset(
     }
 )
 """Kinds without a namespace, among those that a compile reads."""
-
-FACTS = (CLUSTER_WIDE - {"ClusterTrainingRuntime"}) | {"LimitRange", "LocalQueue"}
 
 Key = tuple[str, str, str]
 """Kind, namespace (empty for cluster-wide kinds) and name."""
@@ -80,12 +78,27 @@ def sort(documents: Iterable[Document], source: Iterable[Diagnostic] = ()) -> In
     for diagnostic in source:
         own = by_document.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
         (inputs.diagnostics if own is None else own).append(diagnostic)
-    seen: dict[Key, Document] = {}
+    first = _first_of_each(by_document)
     for document, told in by_document.items():
         key = _key(document)
-        _place(inputs, key, _input(document, told, seen.setdefault(key, document)))
+        _place(inputs, key, _input(document, told, first[key]))
     _hand_out_companions(inputs)
     return inputs
+
+
+def _first_of_each(documents: Iterable[Document]) -> dict[Key, Document]:
+    """Of the documents of one name the one that stands first, in whatever order they come."""
+    first: dict[Key, Document] = {}
+    for document in documents:
+        key = _key(document)
+        other = first.setdefault(key, document)
+        if other is not document:
+            first[key] = min(other, document, key=_start)
+    return first
+
+
+def _start(document: Document) -> tuple[str, Position]:
+    return document.file, document.position(())
 
 
 def _hand_out_companions(inputs: Inputs) -> None:
@@ -111,21 +124,38 @@ def _place(inputs: Inputs, key: Key, item: Input) -> None:
         return
     inputs.diagnostics.extend(item.diagnostics)
     if isinstance(item.model, Runtime):
-        inputs.runtimes.setdefault(key, item)
-    elif key[0] in FACTS:
+        other = inputs.runtimes.get(key)
+        inputs.runtimes[key] = _ambiguous(other, item) if other else item
+    elif item.found.subject == "fact":
         inputs.facts.objects.setdefault(key, item.document.tree)
+
+
+def _ambiguous(*runtimes: Input) -> Input:
+    """Runtimes of one name as one with an error: whichever a job means, it cannot go on."""
+    first, second = sorted(runtimes, key=lambda runtime: _start(runtime.document))
+    return replace(first, diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
 def _input(document: Document, source: list[Diagnostic], earlier: Document) -> Input:
     found = read(document)
     told = [*source, *found.diagnostics]
-    known = found.model is not None or document.tree.get("kind") in FACTS
+    known = found.model is not None or found.subject == "fact"
     if known and document.ambiguous:
-        told += document.plain_scalars_read_differently()
+        told += _read_differently(document, found)
     if (known or runtime_of(document.tree)) and earlier is not document:
         told.append(_twice(document, earlier))
     sound = found.whole and not any(problem.severity == "error" for problem in told[: len(source)])
     return Input(document, found, tuple(told), sound)
+
+
+def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
+    """Plain scalars that other readers take differently, less those of parts that are ignored anyway."""
+    ignored = [problem.path for problem in found.diagnostics if problem.code == "TF107"]
+    return [
+        warning
+        for warning in document.plain_scalars_read_differently()
+        if not any(warning.path[: len(path)] == path for path in ignored)
+    ]
 
 
 def _key(document: Document) -> Key:

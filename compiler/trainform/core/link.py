@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainform.core.blame import shown_at
 from trainform.core.inputs import DEFAULT_NAMESPACE, Input, Inputs
-from trainform.diagnostics import Diagnostic
+from trainform.diagnostics import Diagnostic, dotted
 from trainform.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
 
 def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
-    ref = job.spec.runtime_ref
-    same_name = [key for key in inputs.runtimes if key[2] == ref.name]
-    for kind, namespace, name in sorted(same_name):
-        if kind != ref.kind:
+    ref, own = job.spec.runtime_ref, job.metadata.namespace or DEFAULT_NAMESPACE
+    same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
+    for kind, namespace, name in same_name:
+        if namespace in ("", own):
             return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
-        if namespace:
-            return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
+    for kind, namespace, _ in same_name:
+        return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
     if ref.kind == KINDS[1] and ref.name in catalogue.names():
         return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
     return ""
@@ -82,7 +82,8 @@ def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
         Diagnostic(
             "TF206",
             "error",
-            f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: {error.message}",
+            f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: "
+            f"{dotted(error.path)}: {error.message}",
             "repair the runtime first",
             ("spec", "runtimeRef", "name"),
             item.document,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.merge_keys import JOB_TEMPLATE
-from trainform.k8s.strategic_merge import merge, replaced_sources, without_unset
+from trainform.k8s.strategic_merge import MergeError, merge, replaced_sources, without_unset
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan
@@ -49,7 +49,11 @@ def _patch_job(plan: Plan, jobs: list[Tree], patch: Tree, path: Path) -> None:
     job = jobs[index]
     known = _known_containers(plan, job["template"], patch["template"], path)
     _tell_replaced_sources(plan, job["template"], known, path)
-    jobs[index] = {**job, "template": merge(job["template"], known, JOB_TEMPLATE)}
+    try:
+        jobs[index] = {**job, "template": merge(job["template"], known, JOB_TEMPLATE)}
+    except MergeError as error:
+        where = (*path, "template", *error.path)
+        plan.report("TF305", f"cannot be merged into what the runtime has: {error}", path=where)
 
 
 def _pod_spec(template: Tree) -> Tree:

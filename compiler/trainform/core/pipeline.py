@@ -40,21 +40,21 @@ class Pipeline:
             for plugin in plugins:
                 plan.ledger.actor = plugin.name
                 if plugin not in acting:
-                    acting[plugin] = plugin.applies(plan)
+                    acting[plugin] = bool(_run(plugin, "applies", plan))
                 if acting[plugin]:
                     _run(plugin, stage, plan)
         plan.ledger.actor = ""
         _report_conflicts(plan)
 
 
-def _run(plugin: Plugin, stage: str, plan: Plan) -> None:
+def _run(plugin: Plugin, method: str, plan: Plan) -> object:
     try:
-        if stage == "build":
-            plan.objects.extend(plugin.build(plan))
-        else:
-            getattr(plugin, stage)(plan)
+        result = getattr(plugin, method)(plan)
+        if method == "build":
+            plan.objects.extend(result)
     except Exception as error:
-        raise PluginFailure(f"plugin {plugin.name} failed in {stage}: {error!r}") from error
+        raise PluginFailure(f"plugin {plugin.name} failed in {method}: {error!r}") from error
+    return result
 
 
 def _takes_part(plugin: Plugin, stage: str) -> bool:
@@ -67,5 +67,5 @@ def _report_conflicts(plan: Plan) -> None:
             "TF310",
             f"plugins {first} and {second} set {what} to different values",
             hint="use a runtime or environment in which only one of them acts",
-            path=("spec", "runtimeRef"),
+            path=("spec", "runtimeRef", "name"),
         )

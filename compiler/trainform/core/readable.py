@@ -18,7 +18,10 @@ def readable(tree: Tree) -> Tree:
     if tree["kind"] != "JobSet":
         return tree
     spec = tree["spec"]
-    return {**tree, "spec": {**spec, "replicatedJobs": [_job(job) for job in spec["replicatedJobs"]]}}
+    return {
+        **tree,
+        "spec": {**spec, "replicatedJobs": [_job(job) for job in spec.get("replicatedJobs") or ()]},
+    }
 
 
 def _job(job: Tree) -> Tree:
@@ -28,10 +31,10 @@ def _job(job: Tree) -> Tree:
     for kind in ("initContainers", "containers"):
         if pod_spec.get(kind):
             pod_spec[kind] = [_first(CONTAINER, container) for container in pod_spec[kind]]
-    job_spec = {**template["spec"], "template": {**_without_empty_metadata(pod), "spec": pod_spec}}
+    job_spec = {**template["spec"], "template": {**_metadata_first(pod), "spec": pod_spec}}
     return _first(
         REPLICATED_JOB,
-        {**job, "template": {**_without_empty_metadata(template), "spec": _first(JOB, job_spec)}},
+        {**job, "template": {**_metadata_first(template), "spec": _first(JOB, job_spec)}},
     )
 
 
@@ -39,5 +42,7 @@ def _first(head: tuple[str, ...], tree: Tree) -> Tree:
     return {key: tree[key] for key in head if key in tree} | tree
 
 
-def _without_empty_metadata(tree: Tree) -> Tree:
-    return tree if tree.get("metadata") else {key: value for key, value in tree.items() if key != "metadata"}
+def _metadata_first(tree: Tree) -> Tree:
+    """Metadata before the spec; none where it is empty."""
+    rest = {key: value for key, value in tree.items() if key != "metadata"}
+    return {"metadata": tree["metadata"], **rest} if tree.get("metadata") else rest

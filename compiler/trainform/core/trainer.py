@@ -170,8 +170,8 @@ def trainer_host(plan: Plan, pods: PodSet) -> str:
     if host != controllers and not without_trainer(plan):
         plan.deviates(
             "D17",
-            f"the controller would use the host name {controllers}, which does not resolve",
-            path=("spec", "runtimeRef"),
+            f"the controller would use the host name {controllers}, which does not resolve, instead of {host}",
+            path=("spec", "runtimeRef", "name"),
         )
     return host
 
