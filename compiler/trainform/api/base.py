@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
 
 from trainform.k8s import schema
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, without_nulls
 
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
@@ -32,7 +32,7 @@ def absent(default: Any) -> BeforeValidator:
 
 @dataclass(frozen=True, slots=True)
 class Kube:
-    """Marks a plain tree of the named kind, checked by Kubernetes' own schema and shared, never copied."""
+    """Marks a plain tree of the named kind, checked by Kubernetes' own schema and shared, less its nulls."""
 
     kind: str
 
@@ -41,9 +41,9 @@ class Kube:
     ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
-    def check(self, tree: object) -> object:
+    def check(self, tree: Any) -> object:
         _raise_if(schema.check(self.kind, tree))
-        return tree
+        return without_nulls(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class KubeList:
                 for problem in schema.check(self.kind, entry)
             ]
         )
-        return entries
+        return without_nulls(entries)
 
 
 def _raise_if(problems: list[schema.SchemaProblem]) -> None:

@@ -21,7 +21,8 @@ UPSTREAM_ONLY = ("OptimizationJob",)
 V1_JOBS = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
 """Kinds of the Training Operator and the MPI Operator, all in group kubeflow.org."""
 
-ENVIRONMENT = ("trainform.dev", "Environment")
+ENVIRONMENT_GROUP = "trainform.dev"
+ENVIRONMENT_VERSION = "trainform.dev/v1alpha1"
 FACTS = frozenset(
     {
         ("", "LimitRange"),
@@ -76,8 +77,8 @@ def _older_version(api_version: object, kind: str) -> list[Problem]:
 
 def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     group = api_version.rpartition("/")[0]
-    if (group, kind) == ENVIRONMENT:
-        return "environment", []
+    if group == ENVIRONMENT_GROUP:
+        return _of_ours(api_version, kind)
     if (group, kind) in FACTS:
         return "fact", []
     if group == "kubeflow.org" and kind in V1_JOBS:
@@ -87,6 +88,18 @@ def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
         return "other", [Problem(("kind",), "TF205", message, did_you_mean(kind, TRAINER_KINDS))]
     message = f"{kind} ({api_version}) is left alone: it is neither a job, a runtime nor a cluster fact"
     return "other", [Problem(("kind",), "TF204", message, severity="info")]
+
+
+def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
+    """A kind of our own group, of which there is one."""
+    if kind != "Environment":
+        message = f'there is no kind "{kind}" in {ENVIRONMENT_VERSION}'
+        return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]
+    if api_version == ENVIRONMENT_VERSION:
+        return "environment", []
+    message = f'there is no Environment in apiVersion "{api_version}"'
+    hint = f"write apiVersion: {ENVIRONMENT_VERSION}"
+    return "environment", [Problem(("apiVersion",), "TF205", message, hint, leave_out=())]
 
 
 def _v1_job(api_version: str, kind: str) -> Problem:

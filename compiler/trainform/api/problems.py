@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from trainform.api.base import KUBERNETES, Model
 from trainform.api.dialects import ANY_OTHER, JOB, OLDER_VALUES, RUNTIME, Advice, advice
+from trainform.api.environment import Environment
+from trainform.api.environment_hints import ENVIRONMENT
 from trainform.api.problem import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
     from trainform.k8s.schema import SchemaProblem
 
-DIALECTS: dict[type[Model], dict[str, Advice]] = {TrainJob: JOB, Runtime: RUNTIME}
+DIALECTS: dict[type[Model], dict[str, Advice]] = {
+    TrainJob: JOB,
+    Runtime: RUNTIME,
+    Environment: ENVIRONMENT,
+}
 
 SERVER_WRITTEN = {
     "status": (),
@@ -90,7 +96,7 @@ class Reading:
     def _of_kubernetes(self, root: Path, problem: SchemaProblem) -> Problem:
         path = (*root, *problem.path)
         if problem.code == "TF101" and (row := self._advice(path, problem.hint)):
-            return _replaced(path, row)
+            return self._replaced(path, row)
         if problem.code == "TF103":
             return _missing(path)
         hint = problem.hint
@@ -109,8 +115,14 @@ class Reading:
             message = "is not possible here: what git holds needs a name of its own"
             return Problem(path, "TF108", message, "write metadata.name")
         if row := advice(DIALECTS[self.model], path):
-            return _replaced(path, row)
+            return self._replaced(path, row)
         return Problem(path, "TF101", "unknown field", _nearby(str(path[-1]), _fields(self.model, path[:-1])))
+
+    def _replaced(self, path: Path, row: Advice) -> Problem:
+        why = "is a field of an older dialect" if row.older else "is no field here"
+        # No API server ever sees an Environment.
+        fate = "" if self.model is Environment else ": the API server would drop it"
+        return Problem(path, "TF106", why + fate, row.hint)
 
     def _wrong_type(self, path: Path, due: str, value: Any) -> Iterator[Problem]:
         if isinstance(value, str) and (row := advice(OLDER_VALUES, path)):
@@ -145,11 +157,6 @@ def _missing(path: Path) -> Problem:
         name = f"failurePolicyRule{path[-2]}"
         return Problem(path, "TF103", message, f"write name: {name}, as JobSet calls it", fill=name)
     return Problem(path, "TF103", message, leave_out=(path[:-1],))
-
-
-def _replaced(path: Path, row: Advice) -> Problem:
-    why = "is a field of an older dialect" if row.older else "is no field here"
-    return Problem(path, "TF106", f"{why}: the API server would drop it", row.hint)
 
 
 def _stray(path: Path, key: Any, due: str, value: Any) -> Problem:
@@ -189,12 +196,18 @@ def _out_of_range(kind: str, context: dict[str, Any], value: Any) -> tuple[str, 
 
 def _fields(model: type[Model], path: Path) -> list[str]:
     """The fields that `model` knows at `path`, by their names in the API."""
-    here = model
+    here, keyed = model, False
     for part in path:
-        if isinstance(part, str):
-            below = next(field for field in here.model_fields.values() if field.alias == part)
-            here = next(_models(below.annotation))
+        if isinstance(part, str) and not keyed:
+            below = next(field for field in here.model_fields.values() if field.alias == part).annotation
+            here, keyed = next(_models(below)), _is_mapping(below)
+        elif isinstance(part, str):
+            keyed = False  # the key of an entry, such as a step
     return [field.alias or name for name, field in here.model_fields.items()]
+
+
+def _is_mapping(annotation: Any) -> bool:
+    return get_origin(annotation) is dict or any(map(_is_mapping, get_args(annotation)))
 
 
 def _models(annotation: Any) -> Iterator[type[Model]]:

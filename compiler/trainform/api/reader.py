@@ -16,6 +16,7 @@ from trainform.api.trainjob import TrainJob
 from trainform.diagnostics import Diagnostic, Path
 
 if TYPE_CHECKING:
+    from trainform.api.environment import Environment
     from trainform.source import Document
 
 
@@ -30,7 +31,7 @@ class Read:
     """
 
     subject: Subject
-    model: TrainJob | Runtime | None
+    model: TrainJob | Runtime | Environment | None
     diagnostics: list[Diagnostic]
     gone: tuple[Path, ...] = ()
     whole: bool = True
@@ -47,6 +48,10 @@ def read(document: Document) -> Read:
         return _read(document, about, head, TrainJob, _job_problems)
     if about == "runtime":
         return _read(document, about, head, Runtime, _runtime_problems)
+    if about == "environment":
+        from trainform.api.environment import Environment  # its validators take long to build
+
+        return _read(document, about, head, Environment, _environment_problems)
     return Read(about, None, [problem.of(document) for problem in head])
 
 
@@ -79,6 +84,13 @@ def _runtime_problems(runtime: Runtime, gone: tuple[Path, ...]) -> Iterator[Prob
     if not any(_hides_jobs(path) for path in gone):
         for rule in runtime_rules.ABSENCE_RULES:
             yield from rule(runtime)
+
+
+def _environment_problems(environment: Environment, gone: tuple[Path, ...]) -> Iterator[Problem]:
+    from trainform.api.environment_rules import RULES
+
+    for rule in RULES:
+        yield from rule(environment)
 
 
 def _hides_jobs(path: Path) -> bool:

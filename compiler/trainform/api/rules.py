@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trainform.api.problem import Problem, server_written
 from trainform.api.runtime import Runtime
@@ -17,6 +17,9 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
 from trainform.k8s.tree import Tree
+
+if TYPE_CHECKING:
+    from trainform.api.environment import Environment
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.+")
 _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
@@ -112,7 +115,7 @@ def variables_once(job: TrainJob) -> Iterator[Problem]:
         yield from repeated((*path, "env"), [entry["name"] for entry in step.env or ()], "name")
 
 
-def managers_once(job: TrainJob) -> Iterator[Problem]:
+def managers_once(job: TrainJob | Environment) -> Iterator[Problem]:
     """CRD: `runtimePatches` is a map by `manager`."""
     yield from repeated(("spec", "runtimePatches"), [patch.manager for patch in _patches(job)], "manager")
 
@@ -127,7 +130,7 @@ def repeated(path: Path, keys: Iterable[str], word: str) -> Iterator[Problem]:
         seen.add(key)
 
 
-def patch_managers(job: TrainJob) -> Iterator[Problem]:
+def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
     """Webhook (JobSet plugin): a manager is a path below a domain, such as `acme.io/foo`."""
     for index, patch in enumerate(_patches(job)):
         domain, slash, rest = patch.manager.partition("/")
@@ -137,7 +140,7 @@ def patch_managers(job: TrainJob) -> Iterator[Problem]:
             yield Problem(path, "TF303", message, f"write example.com/{rest or domain or 'me'}", leave_out=())
 
 
-def patch_times(job: TrainJob) -> Iterator[Problem]:
+def patch_times(job: TrainJob | Environment) -> Iterator[Problem]:
     """Defaulting webhook: it writes `time` itself."""
     for index, patch in enumerate(_patches(job)):
         if patch.time is not None:
@@ -145,7 +148,7 @@ def patch_times(job: TrainJob) -> Iterator[Problem]:
             yield server_written(path)
 
 
-def patched_variables(job: TrainJob) -> Iterator[Problem]:
+def patched_variables(job: TrainJob | Environment) -> Iterator[Problem]:
     """Webhook (JobSet plugin): no variables for the containers that the job's own fields set.
 
     Reported at `spec.runtimePatches` as upstream does; the message says whose patch it is.
@@ -184,7 +187,7 @@ def _initializers(job: TrainJob) -> Iterator[tuple[Path, StepInitializer]]:
         yield ("spec", "initializer", "model"), initializer.model
 
 
-def _patches(job: TrainJob) -> list[RuntimePatch]:
+def _patches(job: TrainJob | Environment) -> list[RuntimePatch]:
     return job.spec.runtime_patches or []
 
 

@@ -15,9 +15,10 @@ from trainform.api.trainjob import TrainJob
 from trainform.diagnostics import Path
 
 if TYPE_CHECKING:
+    from trainform.api.environment import Environment
     from trainform.source import Document
 
-M = TypeVar("M", TrainJob, Runtime)
+M = TypeVar("M", TrainJob, Runtime, "Environment")
 
 
 @dataclass(frozen=True, slots=True)

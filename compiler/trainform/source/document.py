@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from yaml.error import YAMLError
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from trainform.diagnostics import Diagnostic, Path, Position
 from trainform.source.build import is_merge, merge_sources, read_key
@@ -63,8 +63,12 @@ class Document:
         return self.part.source.line(number)
 
     def position(self, path: Path) -> Position:
-        """Where the value at `path` stands; of its nearest parent when it is absent."""
-        return self._position_of(self._nearest(path)[-1][1])
+        """Where the value at `path` stands; of its nearest parent when it is absent.
+
+        A value that goes on for lines of its own, below its key, is shown at the key.
+        """
+        key, value = self._nearest(path)[-1]
+        return self._position_of(key if key and _is_block(value) else value)
 
     def key_position(self, path: Path) -> Position:
         """Where the key of `path` stands, or the list item; of an absent element, its nearest parent's."""
@@ -112,6 +116,10 @@ class Document:
                 break
             steps.append(found)
         return steps
+
+
+def _is_block(node: Node | None) -> bool:
+    return isinstance(node, CollectionNode) and not node.flow_style
 
 
 def _child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:

@@ -35,11 +35,14 @@ def load(text: str | bytes, file: str) -> Loaded:
     Empty documents are skipped; items of a `kind: List` become documents of their own. Never raises
     for bad input: a document that is broken does not hide the others.
     """
-    loaded = Loaded([], [])
     source, problem = decode(text, file)
-    if problem:
-        loaded.diagnostics.append(problem)
-    elif not _load_json(source, loaded):
+    return Loaded([], [problem]) if problem else load_source(source)
+
+
+def load_source(source: Source) -> Loaded:
+    """`load` for a text that is decoded already."""
+    loaded = Loaded([], [])
+    if not _load_json(source, loaded):
         for start, part in split_documents(source.text):
             _load_yaml(Part(source, start, part), loaded)
     return loaded

@@ -34,6 +34,13 @@ NODE = """
 """
 
 
+ENVIRONMENT = """
+apiVersion: trainform.dev/v1alpha1
+kind: Environment
+metadata: {name: prod-eu}
+spec: """
+
+
 class Reader:
     """Reads the one document of a text; a job or runtime may be given by its part below `spec`."""
 
@@ -50,6 +57,10 @@ class Reader:
     def object(self, kind: str, metadata: str = "{name: a}", spec: str = "{runtimeRef: {name: r}}") -> Read:
         head = f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: {kind}"
         return self.text(f"{head}\nmetadata: {metadata}\nspec: {spec}")
+
+    def environment(self, spec: str) -> Read:
+        """An Environment of which `spec` is a flow mapping, or the part below it, indented."""
+        return self.text(f"{ENVIRONMENT}{spec}")
 
     def told(self, result: Read, severity: str = "error") -> list[tuple[str, str]]:
         return [(told.code, dotted(told.path)) for told in result.diagnostics if told.severity == severity]

@@ -11,12 +11,24 @@ import pytest
         ("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass", "fact"),
         ("apiVersion: v1\nkind: Namespace", "fact"),
         ("apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue", "fact"),
-        ("apiVersion: trainform.dev/v1alpha1\nkind: Environment", "environment"),
     ],
 )
 def test_kinds_that_are_known_but_have_no_model_here(reader, head, subject):
     result = reader.text(f"{head}\nmetadata: {{name: a}}")
     assert (result.subject, result.model, result.diagnostics) == (subject, None, [])
+
+
+@pytest.mark.parametrize(
+    ("head", "field", "hint"),
+    [
+        ("apiVersion: trainform.dev/v1\nkind: Environment", "apiVersion", "trainform.dev/v1alpha1"),
+        ("apiVersion: trainform.dev/v1alpha1\nkind: Enviroment", "kind", "write kind: Environment"),
+    ],
+)
+def test_a_near_miss_of_our_own_kind_names_it(reader, head, field, hint):
+    result = reader.text(f"{head}\nmetadata: {{name: a}}")
+    assert reader.told(result) == [("TF205", field)]
+    assert hint in result.diagnostics[0].hint
 
 
 @pytest.mark.parametrize(

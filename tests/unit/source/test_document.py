@@ -33,7 +33,7 @@ def document():
     [
         ((), (4, 1)),
         (("kind",), (4, 7)),
-        (("metadata",), (6, 3)),
+        (("metadata",), (5, 1)),
         (("metadata", "name"), (6, 9)),
         (("metadata", "labels"), (7, 10)),
         (("spec", "trainer", "env", 0), (11, 7)),

@@ -1,0 +1,233 @@
+"""What an Environment must be beyond its shape: one function per rule.
+
+The rules on topology are those of Kueue's webhook (pkg/controller/jobframework/tas_validation.go), the others
+follow from what the compiler does with the field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from trainform.api.problem import Problem
+from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, repeated
+from trainform.api.selectors import matches_path
+from trainform.diagnostics import Path
+from trainform.k8s import names
+from trainform.k8s.metadata_rules import check_selector
+
+if TYPE_CHECKING:
+    from trainform.api.environment import Environment
+    from trainform.api.scheduling import Topology
+    from trainform.k8s.schema import SchemaProblem
+
+_VERSION = re.compile(r"v?\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.+-]+)?")
+_KUEUE: Path = ("spec", "scheduling", "kueue")
+_GANG: Path = ("spec", "scheduling", "gang")
+_SECRETS: Path = ("spec", "secrets")
+
+
+def environment_name(environment: Environment) -> Iterator[Problem]:
+    """The name is a folder below `environments/` and `rendered/`, hence a label of RFC 1123."""
+    yield from _named(names.dns1123_label, environment.name, ("metadata", "name"))
+
+
+def namespace(environment: Environment) -> Iterator[Problem]:
+    """The API server: a namespace is a label of RFC 1123."""
+    yield from _named(names.dns1123_label, environment.spec.namespace, ("spec", "namespace"))
+
+
+def _named(check: Callable[[str], str | None], name: str | None, path: Path) -> Iterator[Problem]:
+    if name is not None and (reason := check(name)):
+        yield Problem(path, "TF301", f'"{name}" {reason}', leave_out=())
+
+
+def versions(environment: Environment) -> Iterator[Problem]:
+    """A version has a minor part: it is what the checks compare."""
+    for field in ("kubernetes", "jobset", "kueue"):
+        version = getattr(environment.spec.cluster, field)
+        if version is not None and not _VERSION.fullmatch(version):
+            hint = 'write major and minor, such as "1.36"'
+            yield Problem(("spec", "cluster", field), "TF104", f'"{version}" is no version', hint)
+
+
+def paths(environment: Environment) -> Iterator[Problem]:
+    """Files are named from the repository's root or from the Environment's folder, and lie inside it."""
+    spec = environment.spec
+    for path, patterns in (
+        (("spec", "jobs", "paths"), spec.jobs.paths),
+        (("spec", "cluster", "files"), spec.cluster.files or ()),
+    ):
+        for index, pattern in enumerate(patterns):
+            yield from _pattern((*path, index), pattern)
+    if spec.secrets.certificate is not None:
+        yield from _file((*_SECRETS, "certificate"), spec.secrets.certificate)
+
+
+def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
+    yield from _file(path, pattern)
+    try:
+        matches_path([pattern], "")
+    except re.error as error:
+        message = f'"{pattern}" is no pattern: {error}'
+        yield Problem(path, "TF151", message, "write the range the other way round")
+
+
+def _file(path: Path, name: str) -> Iterator[Problem]:
+    if not name:
+        yield Problem(path, "TF151", "must not be empty")
+    elif "\\" in name:
+        yield Problem(path, "TF151", f'"{name}" must not contain a backslash', "separate folders with /")
+    elif name.startswith("/") or re.match("[A-Za-z]:", name):
+        yield Problem(path, "TF151", f'"{name}" must be relative', f"write {name.lstrip('/') or '**'}")
+    elif ".." in name.split("/"):
+        yield Problem(path, "TF151", f'"{name}" must not lead out of its folder', "leave out ..")
+
+
+def some_job(environment: Environment) -> Iterator[Problem]:
+    """Without a pattern there is no job, and pruning would delete those that were there."""
+    if not environment.spec.jobs.paths:
+        hint = 'write ["jobs/**"], or leave it out'
+        yield Problem(("spec", "jobs", "paths"), "TF104", "must name at least one pattern", hint)
+
+
+def job_selector(environment: Environment) -> Iterator[Problem]:
+    """The API server's rules for label selectors."""
+    found: list[SchemaProblem] = []
+    tree = environment.spec.jobs.selector.model_dump(by_alias=True, exclude_defaults=True)
+    check_selector(tree, ("spec", "jobs", "selector"), "TF152", found)
+    for problem in found:
+        yield Problem(problem.path, problem.code, problem.message, problem.hint, leave_out=())
+
+
+def installed_scheduler(environment: Environment) -> Iterator[Problem]:
+    """Pods with a scheduler that is not there stay pending for ever."""
+    gang, installed = environment.spec.scheduling.gang, environment.spec.cluster.schedulers
+    scheduler = gang and gang.scheduler
+    if scheduler and scheduler != "none" and installed is not None and scheduler not in installed:
+        message = f"{scheduler} is not among the schedulers of spec.cluster"
+        hint = f"known there: {', '.join(installed) or 'none'}"
+        yield Problem((*_GANG, "scheduler"), "TF153", message, hint, leave_out=())
+
+
+def gang_settings(environment: Environment) -> Iterator[Problem]:
+    """The queue becomes the value of a label, and `queueLabel` its key."""
+    if gang := environment.spec.scheduling.gang:
+        yield from _named(names.qualified_name, gang.queue_label, (*_GANG, "queueLabel"))
+        if gang.queue is not None:
+            yield from _named(_queue, gang.queue, (*_GANG, "queue"))
+        yield from _positive(gang.schedule_timeout_seconds, (*_GANG, "scheduleTimeoutSeconds"))
+
+
+def _queue(name: str) -> str | None:
+    return names.label_value(name) if name else "must not be empty"
+
+
+def kueue_names(environment: Environment) -> Iterator[Problem]:
+    """A queue and a priority class are names of objects, and values of labels of at most 63 characters."""
+    if kueue := environment.spec.scheduling.kueue:
+        yield from _named(_labelled_object, kueue.local_queue, (*_KUEUE, "localQueue"))
+        yield from _named(_labelled_object, kueue.priority_class, (*_KUEUE, "priorityClass"))
+        yield from _positive(kueue.max_exec_time_seconds, (*_KUEUE, "maxExecTimeSeconds"))
+        for step in kueue.steps:
+            yield from _named(names.dns1035_label, step, (*_KUEUE, "steps", step))
+
+
+def _labelled_object(name: str) -> str | None:
+    return names.dns1123_subdomain(name) or names.label_value(name)
+
+
+def _positive(value: int | None, path: Path) -> Iterator[Problem]:
+    if value is not None and value < 1:
+        yield Problem(path, "TF104", f"must be at least 1, not {value}")
+
+
+def topologies(environment: Environment) -> Iterator[Problem]:
+    """Kueue's webhook: what a pod template may ask of topology."""
+    if kueue := environment.spec.scheduling.kueue:
+        yield from _topology((*_KUEUE, "topology"), kueue.topology)
+        for name, step in kueue.steps.items():
+            yield from _topology((*_KUEUE, "steps", name, "topology"), step.topology)
+
+
+def _topology(path: Path, topology: Topology) -> Iterator[Problem]:
+    given = [field for field in ("required", "preferred", "unconstrained") if getattr(topology, field)]
+    if len(given) > 1:
+        message = f"must name one of required, preferred and unconstrained, not {' and '.join(given)}"
+        rest = tuple((*path, field) for field in given[1:])
+        yield Problem(path, "TF154", message, "keep one of them", leave_out=rest)
+    for field in ("required", "preferred"):
+        yield from _level((*path, field), getattr(topology, field))
+    if topology.slice:
+        yield from _level((*path, "slice", "required"), topology.slice.required)
+        yield from _positive(topology.slice.size, (*path, "slice", "size"))
+    yield from _group((*path, "group"), topology)
+
+
+def _level(path: Path, level: str | None) -> Iterator[Problem]:
+    if level is not None and (reason := names.qualified_name(level)):
+        message = f'"{level}" is no label of nodes: it {reason}'
+        yield Problem(path, "TF104", message, "for example cloud.provider.com/topology-rack", leave_out=())
+
+
+def _group(path: Path, topology: Topology) -> Iterator[Problem]:
+    if topology.group is None:
+        return
+    if topology.slice:
+        yield Problem(path, "TF154", "must not be set together with slice: Kueue refuses that")
+    if not (topology.required or topology.preferred):
+        yield Problem(path, "TF154", "needs required or preferred beside it", "name the level for the group")
+    if not topology.group or topology.group.isdecimal():
+        yield Problem(path, "TF104", "must be a name, and no number", leave_out=())
+
+
+def secrets(environment: Environment) -> Iterator[Problem]:
+    """A mode that encrypts needs to know for whom."""
+    given = environment.spec.secrets
+    if given.mode == "sops" and not given.recipients:
+        message = "is needed by mode sops: the public keys that may decrypt"
+        hint = "write recipients: [age1…], as `age-keygen -y` prints it"
+        yield Problem((*_SECRETS, "recipients"), "TF155", message, hint, leave_out=())
+    if given.mode == "sealed-secret" and given.certificate is None:
+        message = "is needed by mode sealed-secret: it encrypts for the cluster"
+        hint = "write certificate: keys/cert.pem, the output of `kubeseal --fetch-cert`"
+        yield Problem((*_SECRETS, "certificate"), "TF155", message, hint, leave_out=())
+    for index, recipient in enumerate(given.recipients):
+        if not re.fullmatch("age1[0-9a-z]+", recipient):
+            yield _no_recipient(recipient, (*_SECRETS, "recipients", index))
+
+
+def _no_recipient(recipient: str, path: Path) -> Problem:
+    if recipient.upper().startswith("AGE-SECRET-KEY-"):
+        message = "is a private key: it must not stand in a repository"
+        return Problem(path, "TF156", message, "make a new key, and write its public part: age1…")
+    return Problem(path, "TF104", f'"{recipient}" is no public age key', "such keys start with age1")
+
+
+def named_once(environment: Environment) -> Iterator[Problem]:
+    """Sets that are written as lists."""
+    spec = environment.spec
+    yield from repeated(("spec", "cluster", "schedulers"), spec.cluster.schedulers or (), "name")
+    yield from repeated((*_SECRETS, "recipients"), spec.secrets.recipients, "key")
+    yield from repeated(("spec", "gitops", "allow"), spec.gitops.allow, "name")
+
+
+RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
+    environment_name,
+    some_job,
+    paths,
+    job_selector,
+    namespace,
+    versions,
+    installed_scheduler,
+    gang_settings,
+    kueue_names,
+    topologies,
+    secrets,
+    managers_once,
+    patch_managers,
+    patch_times,
+    patched_variables,
+    named_once,
+)

@@ -1,0 +1,138 @@
+"""Which jobs and objects are meant: selectors of labels, and patterns of paths."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from trainform.api.base import Model, absent
+from trainform.k8s import names
+
+Operator = Literal["In", "NotIn", "Exists", "DoesNotExist"]
+
+_TERM = re.compile(r"((?:[^,(]|\([^()]*\))*)(?:,|\Z)")
+_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")
+_EQUALITY = re.compile(r"([^\s=!]+)\s*(==?|!=)\s*([^\s=!]*)")
+_EXISTS = re.compile(r"(!?)\s*([^\s=!]+)")
+_WILDCARDS = {"*": "[^/]*", "?": "[^/]"}
+_CLASS = re.compile(r"\[(!?)(\]?[^]]*)\]")
+
+
+class Requirement(Model):
+    """One condition on the labels of an object."""
+
+    key: str
+    """The label's key. Example: `team`."""
+    operator: Operator
+    """`In` and `NotIn` compare with `values`; `Exists` and `DoesNotExist` look at the key alone. An object
+    without the label satisfies `NotIn`."""
+    values: Annotated[list[str], absent([])] = Field(default_factory=list)
+    """The values to compare with; at least one for `In` and `NotIn`, none otherwise.
+    Example: `[vision, nlp]`."""
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels satisfies the condition."""
+        match self.operator:
+            case "Exists":
+                return self.key in labels
+            case "DoesNotExist":
+                return self.key not in labels
+            case "In":
+                return labels.get(self.key) in self.values
+        return labels.get(self.key) not in self.values
+
+
+class LabelSelector(Model):
+    """Kubernetes' label selector: everything that is stated must hold; an empty one selects all."""
+
+    match_labels: Annotated[dict[str, str], absent({})] = Field(default_factory=dict)
+    """Labels that an object must have, with these values. Default: none. Example: `{team: vision}`."""
+    match_expressions: Annotated[list[Requirement], absent([])] = Field(default_factory=list)
+    """More conditions. Default: none. Example: `[{key: stage, operator: NotIn, values: [draft]}]`."""
+
+
+def matches_labels(selector: LabelSelector | str, labels: Mapping[str, str]) -> bool:
+    """Whether an object with these labels is selected.
+
+    A selector in text is that of `kubectl -l`: `a=b,c!=d,e in (x,y),f,!g`; ValueError says why one cannot
+    be read.
+    """
+    if isinstance(selector, str):
+        return all(requirement.holds(labels) for requirement in requirements(selector))
+    equal = all(labels.get(key) == value for key, value in selector.match_labels.items())
+    return equal and all(requirement.holds(labels) for requirement in selector.match_expressions)
+
+
+@lru_cache(maxsize=256)
+def requirements(text: str) -> tuple[Requirement, ...]:
+    """The conditions of a selector in the form of `kubectl -l`; ValueError where it cannot be read."""
+    return tuple(map(_requirement, _terms(text)))
+
+
+def _terms(text: str) -> Iterator[str]:
+    """What stands between the commas that are not in parentheses."""
+    start = 0
+    while start < len(text) or text[start - 1 : start] == ",":
+        term = _TERM.match(text, start)
+        if term is None or not term[1].strip():
+            raise ValueError(f'a condition is due at "{text[start:]}"')
+        yield term[1].strip()
+        start = term.end()
+
+
+def _requirement(term: str) -> Requirement:
+    if found := _SET.fullmatch(term):
+        values = [value.strip() for value in found[3].split(",")]
+        return _checked(found[1], "In" if found[2] == "in" else "NotIn", values)
+    if found := _EQUALITY.fullmatch(term):
+        return _checked(found[1], "NotIn" if found[2] == "!=" else "In", [found[3]])
+    if found := _EXISTS.fullmatch(term):
+        return _checked(found[2], "DoesNotExist" if found[1] else "Exists", [])
+    raise ValueError(f'"{term}" is none of a=b, a!=b, a in (b,c), a notin (b,c), a and !a')
+
+
+def _checked(key: str, operator: Operator, values: list[str]) -> Requirement:
+    if reason := names.qualified_name(key):
+        raise ValueError(f'the key "{key}" {reason}')
+    for value in values:
+        if reason := names.label_value(value):
+            raise ValueError(f'the value "{value}" {reason}')
+    return Requirement(key=key, operator=operator, values=values)
+
+
+def matches_path(patterns: Iterable[str], path: str) -> bool:
+    """Whether any pattern fits the whole of `path`, which is relative to the repository, with `/`.
+
+    `*` and `?` stop at a slash, `[a-z]` and `[!a-z]` are one character, `**` is any number of folders, none
+    included; at the end, as in `jobs/**` or in short `jobs/`, it is everything inside, at any depth. Case
+    counts. Raises re.error for a range that runs backwards, `[z-a]`.
+    """
+    return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
+
+
+@lru_cache(maxsize=256)
+def _pattern(pattern: str) -> re.Pattern[str]:
+    *folders, last = pattern.removeprefix("./").split("/")
+    head = "".join("(?:[^/]+/)*" if part == "**" else f"{_segment(part)}/" for part in folders)
+    return re.compile(head + ("(?s:.+)" if last in ("", "**") else _segment(last)))
+
+
+def _segment(part: str) -> str:
+    """The regular expression of a name between two slashes."""
+    expression, index = "", 0
+    while index < len(part):
+        found = _CLASS.match(part, index)
+        if found:
+            expression += _set(found)
+        else:
+            expression += _WILDCARDS.get(part[index], re.escape(part[index]))
+        index = found.end() if found else index + 1
+    return expression
+
+
+def _set(found: re.Match[str]) -> str:
+    """A class of characters; only `-` between two of them has a meaning there."""
+    inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])
+    return f"(?!/)[{'^' * bool(found[1])}{inside}]"

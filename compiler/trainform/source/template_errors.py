@@ -1,0 +1,88 @@
+"""Why a template is refused, and the names that are not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import StrictUndefined, Undefined
+from jinja2.utils import missing
+
+from trainform.diagnostics.suggest import did_you_mean, nearest
+
+_INSTEAD = {
+    "format": "join text with ~",
+    "get": "write … | default(…)",
+    "items": "write … | items",
+    "join": "write … | join(…)",
+    "keys": "write … | list",
+    "lower": "write … | lower",
+    "replace": "write … | replace(…)",
+    "strip": "write … | trim",
+    "upper": "write … | upper",
+    "values": "write for key, value in … | items",
+}
+"""Methods that people call, and the filters that do the same."""
+
+
+class Refused(Exception):
+    """Why a template cannot be rendered, in the parts of a diagnostic; `word` stands where the fault is."""
+
+    def __init__(self, code: str, message: str, hint: str = "", word: object = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.word = str(word)
+
+
+class Values(dict[str, Any]):
+    """The Environment's values: what a template knows as `env`."""
+
+
+class Missing(StrictUndefined):
+    """A name or member that is not there: `is defined` and `default` may ask, any other use is refused."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        # Jinja asks for the message when it is about to raise: ours says more than its own exception can.
+        raise _missing(self._undefined_hint, self._undefined_obj, self._undefined_name)
+
+
+def _missing(why: str | None, holder: Any, member: Any) -> Refused:
+    name = "slice" if isinstance(member, slice) else str(member)
+    if why:
+        return Refused("TF014", why, word=name)
+    if holder is missing:
+        hint = f"a template knows env alone: write env.{name}"
+        return Refused("TF014", f"{name} is not defined", hint, name)
+    if name.startswith("__"):
+        return Refused("TF015", f"{name} is out of reach for a template", "a template sees plain data", name)
+    if name in _INSTEAD:
+        return Refused("TF015", f"{name} cannot be called in a template", _INSTEAD[name], name)
+    if isinstance(holder, Values):
+        near = nearest(name, holder)
+        hint = f'did you mean "env.{near}"?' if near else "add it to spec.values of the Environment"
+        return Refused("TF014", f"env.{name} is not set", hint, name)
+    if isinstance(holder, dict):
+        return Refused("TF014", f"{name} is not set here", did_you_mean(name, map(str, holder)), name)
+    return Refused("TF014", f"there is no {name} in {noun(holder)}", word=name)
+
+
+def noun(value: Any) -> str:
+    """What a value is, in the words of YAML."""
+    return _NOUNS.get(type(value), "what is no data")
+
+
+_NOUNS = {
+    bool: "a boolean",
+    dict: "a mapping",
+    float: "a number",
+    int: "a number",
+    list: "a list",
+    str: "a string",
+    tuple: "a list",
+    type(None): "null",
+    Undefined: "nothing",
+}
