@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from trainform.api.runtime import MpiPolicy
 from trainform.core.blame import blame
-from trainform.core.gang import gang
+from trainform.core.gang import Gang, gang_demand
 from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
 from trainform.core.pod_set import STEP_LABEL, PodSet
 from trainform.core.resources import gpu_count
+from trainform.core.secrets import SecretNeed
 from trainform.core.trainer import (
     COMPLETION_INDEX,
     TRAINER_PORT,
@@ -34,19 +35,21 @@ __all__ = [
     "TRAINER_PORT",
     "TRAINER_STEP",
     "Diagnostic",
+    "Gang",
     "MpiPolicy",
     "Path",
     "Place",
     "Plan",
     "Plugin",
     "PodSet",
+    "SecretNeed",
     "Trainer",
     "Tree",
     "blame",
     "count_per_node",
     "did_you_mean",
     "env_var",
-    "gang",
+    "gang_demand",
     "gpu_count",
     "merge_into",
     "no_reserved_variables",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import Plan, Plugin, Tree, gang
+from trainform.plugin import Plan, Plugin, Tree, gang_demand
 
 POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
@@ -18,17 +18,13 @@ class Coscheduling(Plugin):
     name = "coscheduling"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.pod_group_policy
-        return policy is not None and policy.coscheduling is not None
+        return plan.gang.scheduler == "coscheduling"
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         plan.label_pods(POD_GROUP_LABEL, plan.name)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        policy = plan.runtime.spec.pod_group_policy
-        if policy is None or policy.coscheduling is None:
-            return ()
-        members, resources = gang(plan)
+        members, resources = gang_demand(plan)
         pod_group: Tree = {
             "apiVersion": "scheduling.x-k8s.io/v1alpha1",
             "kind": "PodGroup",
@@ -36,7 +32,7 @@ class Coscheduling(Plugin):
             "spec": {
                 "minMember": members,
                 **({"minResources": resources} if resources else {}),
-                "scheduleTimeoutSeconds": policy.coscheduling.schedule_timeout_seconds,
+                "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
             },
         }
         return (pod_group,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import Path, Plan, Plugin, PodSet, Tree, gang
+from trainform.plugin import Path, Plan, Plugin, PodSet, Tree, gang_demand
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
@@ -23,8 +23,7 @@ class Volcano(Plugin):
     name = "volcano"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.pod_group_policy
-        return policy is not None and policy.volcano is not None
+        return plan.gang.scheduler == "volcano"
 
     def validate(self, plan: Plan) -> None:
         _queue_is_named(plan)
@@ -36,7 +35,7 @@ class Volcano(Plugin):
         _take_over_queue(plan)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        members, resources = gang(plan)
+        members, resources = gang_demand(plan)
         spec: Tree = {"minMember": members, **({"minResources": resources} if resources else {})}
         optional = (
             ("queue", _templates_queue(plan)),

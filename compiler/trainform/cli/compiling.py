@@ -1,31 +1,24 @@
-"""From files or a stream to compiled jobs: what `render` and `validate` share."""
+"""From targets to compiled jobs: what the commands share."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trainform.cli.targets import Inputs, Target, load, load_all
 from trainform.diagnostics import Diagnostic
-from trainform.io.repository import Repository
+from trainform.diagnostics.order import has_errors
 
 if TYPE_CHECKING:
+    from trainform.api import Read
     from trainform.core.catalogue import Catalogue
-    from trainform.core.compile import CompiledJob
+    from trainform.core.compile import Compilation, CompiledJob
     from trainform.core.pipeline import PluginFailure
     from trainform.core.registry import Installed
     from trainform.source import Document
 
-STDIN = "<stdin>"
-
-
-@dataclass(slots=True)
-class Inputs:
-    """Documents to compile, and what was wrong with the files that they came from."""
-
-    documents: list[Document] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+__all__ = ["Inputs", "Outcome", "compile_targets", "installed", "load", "load_all", "shipped_catalogue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,52 +28,38 @@ class Outcome:
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure] = field(default_factory=list)
+    compilations: list[Compilation] = field(default_factory=list)
 
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]
 
 
-def read_stream() -> Inputs:
-    """The documents on stdin."""
-    return load(STDIN, sys.stdin.buffer.read())
-
-
-def read_repository(repository: Repository) -> Inputs:
-    """Every document of the repository's runtimes and jobs, in the order of their files."""
-    listing = repository.all()
-    inputs = read_files(repository, listing.files)
-    inputs.diagnostics[:0] = listing.diagnostics
-    return inputs
-
-
-def read_files(repository: Repository, files: Iterable[str]) -> Inputs:
-    """The documents of `files`, each file read once."""
-    inputs = Inputs()
-    for file in dict.fromkeys(files):
-        data = repository.read(file)
-        read = Inputs([], [data]) if isinstance(data, Diagnostic) else load(file, data)
-        inputs.documents += read.documents
-        inputs.diagnostics += read.diagnostics
-    return inputs
-
-
-def load(file: str, data: bytes) -> Inputs:
-    from trainform import source
-
-    loaded = source.load(data, file)
-    return Inputs(loaded.documents, loaded.diagnostics)
-
-
-def compile_inputs(inputs: Inputs, *, wants_job: bool = True) -> Outcome:
-    """Compiles everything. `wants_job`: that there is no TrainJob (TF202) is worth telling."""
+def compile_targets(
+    targets: Sequence[Target], problems: Iterable[Diagnostic] = (), *, wants_job: bool = True
+) -> Outcome:
+    """Compile every target. `problems` are those of the repository itself; `wants_job` says whether it
+    is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
-    result = compile_documents(
-        inputs.documents, catalogue=shipped_catalogue(), plugins=plugins, source=inputs.diagnostics
-    )
-    told = [each for each in result.diagnostics if wants_job or each.code != "TF202"]
-    return Outcome(result.jobs, told, result.failures)
+    catalogue = shipped_catalogue()
+    cache: dict[Document, Read] = {}
+    compilations = [
+        compile_documents(
+            target.inputs.documents,
+            catalogue=catalogue,
+            plugins=plugins,
+            source=target.inputs.diagnostics,
+            cache=cache,
+        )
+        for target in targets
+    ]
+    told = [*problems, *(each for compilation in compilations for each in compilation.diagnostics)]
+    if not wants_job or has_errors([each for target in targets for each in target.inputs.diagnostics]):
+        told = [each for each in told if each.code != "TF202"]
+    jobs = [job for compilation in compilations for job in compilation.jobs]
+    failures = [failure for compilation in compilations for failure in compilation.failures]
+    return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations)
 
 
 def installed() -> tuple[Installed, ...]:
@@ -100,7 +79,3 @@ def shipped_catalogue() -> Catalogue:
     from trainform.io.resources import shipped_runtimes
 
     return Catalogue(dict(shipped_runtimes()))
-
-
-def train_jobs(documents: Sequence[Document]) -> list[Document]:
-    return [each for each in documents if each.tree.get("kind") == "TrainJob"]

@@ -30,12 +30,6 @@ def chosen_root(root: str | None) -> str:
     return str(chosen) if chosen else find_root(".")
 
 
-def check_environments(env: tuple[str, ...]) -> None:
-    """Refuses an environment that does not exist."""
-    asked: tuple[str, ...] = env or click.get_current_context().find_root().params.get("env") or ()
-    for name in asked:
-        if name != "default":
-            raise click.BadParameter(
-                f'no environment "{name}": this repository declares none, so there is "default" only',
-                param_hint="--env",
-            )
+def chosen_environments(env: tuple[str, ...]) -> tuple[str, ...]:
+    """The environments of `--env`, wherever in the command line it stood; none means all."""
+    return env or tuple(click.get_current_context().find_root().params.get("env") or ())

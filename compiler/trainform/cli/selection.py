@@ -6,31 +6,38 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from trainform.cli.compiling import Inputs, train_jobs
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.repository import ENDINGS
 
 if TYPE_CHECKING:
+    from trainform.cli.targets import Target
     from trainform.source import Document
 
 
-def select(inputs: Inputs, asked: Sequence[str], root: str) -> Inputs:
-    """Only the TrainJobs that `asked` names, with everything that is no TrainJob.
+def select(targets: Sequence[Target], asked: Sequence[str], root: str) -> list[Diagnostic]:
+    """Leave only the TrainJobs that `asked` names, with everything that is no TrainJob.
 
-    A name without namespace means the jobs of that name in every namespace. A job that is not
-    there is an error (TF705). When all are there, faults of files that hold nothing of them are
-    left out: they are not what was asked about.
+    A name without namespace means the jobs of that name in every namespace. A job that is in no
+    target is an error (TF705), which is returned. When all are there, faults of files that hold
+    nothing of them are left out: they are not what was asked about.
     """
-    jobs = train_jobs(inputs.documents)
-    chosen = {job: _matching(jobs, job, root) for job in asked}
-    wanted = {id(document) for found in chosen.values() for document in found}
-    others = {id(document) for document in jobs} - wanted
-    documents = [document for document in inputs.documents if id(document) not in others]
-    if missing := [_unknown(job, jobs) for job, found in chosen.items() if not found]:
-        return Inputs(documents, [*inputs.diagnostics, *missing])
-    files = {document.file for document in documents}
-    return Inputs(documents, [each for each in inputs.diagnostics if each.file in files])
+    jobs = [job for target in targets for job in _train_jobs(target)]
+    missing = [job for job in asked if not _matching(jobs, job, root)]
+    for target in targets:
+        own = _train_jobs(target)
+        wanted = {id(job) for name in asked for job in _matching(own, name, root)}
+        others = {id(job) for job in own} - wanted
+        inputs = target.inputs
+        inputs.documents = [document for document in inputs.documents if id(document) not in others]
+        if not missing:
+            files = {document.file for document in inputs.documents}
+            inputs.diagnostics = [each for each in inputs.diagnostics if each.file in files]
+    return [_unknown(job, jobs) for job in missing]
+
+
+def _train_jobs(target: Target) -> list[Document]:
+    return [each for each in target.inputs.documents if each.tree.get("kind") == "TrainJob"]
 
 
 def _matching(jobs: Iterable[Document], asked: str, root: str) -> list[Document]:

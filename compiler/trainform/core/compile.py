@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trainform.api import Runtime, TrainJob, deprecation
+from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.core.check import check_objects
 from trainform.core.companions import attach
-from trainform.core.inputs import DEFAULT_NAMESPACE, Input, Inputs, sort
+from trainform.core.destination import Destination
+from trainform.core.facts import NO_FACTS, Facts
+from trainform.core.gang import effective_gang
+from trainform.core.inputs import Input, Inputs, key_of, sort
 from trainform.core.link import find_runtime
 from trainform.core.patches import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
 
     from trainform.core.catalogue import Catalogue
     from trainform.core.plugin import Plugin
+    from trainform.core.secrets import SecretNeed
     from trainform.k8s.tree import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledJob:
-    """One TrainJob's result: `objects` is empty when any diagnostic is an error."""
+    """One TrainJob's result: `objects` is empty when any diagnostic is an error; `secrets`, the key
+    Secrets that it needs, are known even then."""
 
     name: str
     namespace: str
@@ -39,6 +44,7 @@ class CompiledJob:
     objects: list[Tree] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     deviations: list[str] = field(default_factory=list)
+    secrets: list[SecretNeed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +57,19 @@ class Compilation:
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure] = field(default_factory=list)
+    environment: str = "default"
+    facts: Facts = NO_FACTS
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """What all jobs of one compile share."""
+
+    inputs: Inputs
+    destination: Destination
+    catalogue: Catalogue
+    pipeline: Pipeline
+    failures: list[PluginFailure] = field(default_factory=list)
 
 
 def compile_documents(
@@ -59,51 +78,47 @@ def compile_documents(
     catalogue: Catalogue,
     plugins: Sequence[Plugin],
     source: Iterable[Diagnostic] = (),
-    environment: str = "default",
+    cache: dict[Document, Read] | None = None,
 ) -> Compilation:
-    """Compile every TrainJob among `documents`. Never raises for bad input.
+    """Compile the TrainJobs among `documents` for the Environment among them, if there is one.
 
-    `source` are the problems that the front end found in them.
+    `source` are the problems that the front end found in the documents; `cache` saves reading those
+    again that several environments share. Never raises for bad input.
     """
-    inputs = sort(documents, source)
-    pipeline = Pipeline.of(plugins)
-    failures: list[PluginFailure] = []
-    jobs = [compile_job(item, inputs, catalogue, pipeline, environment, failures) for item in inputs.jobs]
-    return Compilation(jobs, [*inputs.diagnostics, *_no_job(inputs)], failures)
+    inputs = sort(documents, source, cache)
+    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins))
+    selected = [item for item in inputs.jobs if run.destination.selects(item)]
+    jobs = [compile_job(item, run) for item in selected]
+    told = [*inputs.diagnostics, *_no_job(inputs, selected)]
+    if not any(_failed(job.diagnostics) for job in jobs):
+        told += run.destination.unmatched()
+    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts)
 
 
-def compile_job(
-    item: Input,
-    inputs: Inputs,
-    catalogue: Catalogue,
-    pipeline: Pipeline,
-    environment: str,
-    failures: list[PluginFailure],
-) -> CompiledJob:
-    """One TrainJob on its way: link, take apart, run the stages, admit, check."""
+def compile_job(item: Input, run: Run) -> CompiledJob:
+    """One TrainJob on its way: link, take apart, run the stages, patch, admit, check."""
     job = item.model
     if not isinstance(job, TrainJob):
-        return _result(item, environment, list(item.diagnostics))
-    runtime, problems = find_runtime(job, item, inputs, catalogue)
-    diagnostics = [*item.diagnostics, *problems]
+        return _result(item, run, list(item.diagnostics))
+    runtime, problems = find_runtime(job, item, run.inputs, run.catalogue)
+    diagnostics = [*item.diagnostics, *problems, *_unusable_environment(item, run)]
     if runtime is None or not isinstance(runtime.model, Runtime):
-        return _result(item, environment, diagnostics)
-    plan = take_apart(job, item, runtime.model, runtime.document, inputs)
-    plan.environment = environment
+        return _result(item, run, diagnostics)
+    plan = take_apart(job, item, runtime.model, runtime.document, run)
     attach(plan, runtime.companions)
     plan.diagnostics[:0] = [*diagnostics, *filter(None, [deprecation(runtime.model, item.document)])]
     try:
-        pipeline.run(plan, finish)
+        run.pipeline.run(plan, finish)
     except PluginFailure as failure:
-        failures.append(failure)
+        run.failures.append(failure)
         plan.report("TF901", str(failure), hint="report this to the authors of the plugin")
-    return _result(item, environment, plan.diagnostics, plan.objects, _deviations(plan, runtime))
+    return replace(
+        _result(item, run, plan.diagnostics, plan.objects, _deviations(plan, runtime)), secrets=plan.secrets
+    )
 
 
-def take_apart(
-    job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, inputs: Inputs
-) -> Plan:
-    """A fresh plan: the runtime's template with the job's patches and resources merged in."""
+def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run) -> Plan:
+    """A fresh plan: the runtime's template with all patches and the job's resources merged in."""
     template = runtime.spec.template
     spec = dict(template.spec or {}) if template else {}
     replicated_jobs = spec.pop("replicatedJobs", None) or []
@@ -113,16 +128,19 @@ def take_apart(
         item.document,
         runtime_document,
         item.found,
-        _metadata(job, runtime),
+        _metadata(job, runtime, run.inputs.namespace),
         spec,
-        facts=inputs.facts,
+        facts=run.inputs.facts,
+        keys=run.inputs.keys,
         trainer=_trainer(job),
+        destination=run.destination,
     )
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)
         for index, tree in enumerate(apply_runtime_patches(plan, replicated_jobs))
     ]
     merge_resources_per_node(plan)
+    plan.gang = effective_gang(plan)
     return plan
 
 
@@ -132,15 +150,16 @@ def _trainer(job: TrainJob) -> Trainer:
 
 
 def finish(plan: Plan) -> None:
-    """Bring the built objects into the form that the API server stores, and check them."""
+    """Put on the final patches, bring objects into the form that the API server stores, check them."""
+    plan.destination.patch(plan)
     plan.objects = [readable(admit(tree)) for tree in plan.objects]
     plan.objects.sort(key=_kind_order)
     check_objects(plan)
 
 
-def _metadata(job: TrainJob, runtime: Runtime) -> Tree:
+def _metadata(job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
     """The JobSet's metadata: the job's name, and what the runtime's template is labelled with."""
-    metadata: Tree = {"name": job.metadata.name, "namespace": job.metadata.namespace or DEFAULT_NAMESPACE}
+    metadata: Tree = {"name": job.metadata.name, "namespace": job.metadata.namespace or namespace}
     template = runtime.spec.template.metadata if runtime.spec.template else None
     if template and template.labels:
         metadata["labels"] = dict(template.labels)
@@ -161,30 +180,45 @@ def _deviations(plan: Plan, runtime: Input) -> list[str]:
 
 def _result(
     item: Input,
-    environment: str,
+    run: Run,
     diagnostics: list[Diagnostic],
     objects: Sequence[Tree] = (),
     deviations: Sequence[str] = (),
 ) -> CompiledJob:
-    metadata = item.document.tree.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    failed = any(diagnostic.severity == "error" for diagnostic in diagnostics)
+    _, namespace, name = key_of(item.document, run.inputs.namespace)
     told = sorted({d.code.removeprefix("TF") for d in diagnostics if d.code.startswith("TFD")})
     return CompiledJob(
-        str(metadata.get("name") or ""),
-        str(metadata.get("namespace") or DEFAULT_NAMESPACE),
-        environment,
+        name,
+        namespace,
+        run.destination.name,
         item.document,
-        [] if failed else list(objects),
+        [] if _failed(diagnostics) else list(objects),
         diagnostics,
         list(deviations or told),
     )
 
 
-def _no_job(inputs: Inputs) -> list[Diagnostic]:
-    """An error where no TrainJob is found, unless one may be in a document that could not be read."""
-    if inputs.jobs or any(_may_hide_a_job(problem) for problem in inputs.diagnostics):
+def _failed(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+
+def _unusable_environment(item: Input, run: Run) -> list[Diagnostic]:
+    """An error of each job of an Environment that cannot be used."""
+    environment = run.inputs.environment
+    if environment is None or environment.sound:
         return []
+    message = f"Environment {run.destination.name!r} has errors, and no job can be made for it"
+    return [Diagnostic("TF163", "error", message, "repair the Environment first", place=item.document)]
+
+
+def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
+    """An error where no TrainJob is found, unless one may be in a document that could not be read."""
+    if selected or any(_may_hide_a_job(problem) for problem in inputs.diagnostics):
+        return []
+    if inputs.jobs and inputs.environment:
+        message = f"the Environment selects none of the {len(inputs.jobs)} TrainJobs"
+        place = inputs.environment.document
+        return [Diagnostic("TF202", "error", message, path=("spec", "jobs", "selector"), place=place)]
     hint = "a TrainJob has apiVersion: trainer.kubeflow.org/v1alpha1 and kind: TrainJob"
     return [Diagnostic("TF202", "error", "there is no TrainJob here", hint)]
 

@@ -1,40 +1,117 @@
-"""How many pods a gang has and what they request together: the same for every gang scheduler."""
+"""Gangs: which scheduler starts the pods of a job together, how many there are, what they request."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan
+    from trainform.diagnostics import Path
 
-POLICY = ("spec", "podGroupPolicy")
+POLICY: Path = ("spec", "podGroupPolicy")
+CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
 
 
-def gang(plan: Plan) -> tuple[int, dict[str, str]]:
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """The gang of a job, in effect. `scheduler` is empty where there is none.
+
+    `chosen` says that the Environment chose it: then pods are sent to that scheduler, while a policy
+    of the runtime leaves that to the runtime's template, as the controller does.
+    `timeout_seconds` is coscheduling's; `queue` Volcano's, KAI's or YuniKorn's, empty for the default.
+    """
+
+    scheduler: str = ""
+    chosen: bool = False
+    timeout_seconds: int = 60
+    queue: str = ""
+    queue_label: str = ""
+
+
+def effective_gang(plan: Plan) -> Gang:
+    """The Environment's choice, else the runtime's policy. Two that disagree are an error; an
+    Environment that turns a runtime's gang off says so.
+    """
+    own = _runtimes_gang(plan)
+    choice = plan.environment.spec.scheduling.gang
+    if choice is None or choice.scheduler is None:
+        return own
+    if choice.scheduler == "none":
+        if own.scheduler:
+            message = (
+                f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
+            )
+            _tell(plan, message, "pods of a job may then start without each other", error=False)
+        return Gang()
+    if own.scheduler and own.scheduler != choice.scheduler:
+        message = (
+            f"the runtime asks for a {own.scheduler} gang, and Environment {plan.environment.name} "
+            f"for {choice.scheduler}: pods of two gangs stay Pending"
+        )
+        _tell(plan, message, "use a runtime without podGroupPolicy there", error=True)
+        return own
+    timeout = choice.schedule_timeout_seconds
+    return Gang(
+        choice.scheduler,
+        True,
+        own.timeout_seconds if timeout is None else timeout,
+        choice.queue or "",
+        choice.queue_label,
+    )
+
+
+def _runtimes_gang(plan: Plan) -> Gang:
+    policy = plan.runtime.spec.pod_group_policy
+    if policy is None:
+        return Gang()
+    if policy.coscheduling is not None:
+        return Gang("coscheduling", timeout_seconds=policy.coscheduling.schedule_timeout_seconds)
+    return Gang("volcano") if policy.volcano is not None else Gang()
+
+
+def _tell(plan: Plan, message: str, hint: str, *, error: bool) -> None:
+    place = plan.destination.document
+    plan.report(
+        "TF164", message, severity="error" if error else "warning", hint=hint, path=CHOICE, place=place
+    )
+
+
+def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
     """All pods of the job, and their requests by resource name, canonical and sorted.
 
-    Replicas count (D19), and so do limits without a request (D18): both are told where the
-    controller's numbers differ. Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
+    Replicas count (D19), limits without a request (D18), and what declared RuntimeClasses and
+    LimitRanges will add (D15): each is told where the controller's numbers differ.
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
     """
     members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
-    resources = _requests(plan, limits=True)
     if any(pods.replicas > 1 for pods in plan.pod_sets):
         controllers = sum(pods.count for pods in plan.pod_sets)
-        message = f"the controller would leave replicas out: a gang of {controllers} pods, not {members}"
-        plan.deviates("D19", message, path=POLICY, place=plan.runtime_document)
-    if resources != _requests(plan, limits=False):
-        message = "the controller would count requests only; limits without a request are requests, too"
-        plan.deviates("D18", message, path=POLICY, place=plan.runtime_document)
-    return members, resources
+        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
+    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
+    if bare != defaulted:
+        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
+    if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
+        return members, defaulted
+    admitted = _requests(plan, limits=True, admitted=True)
+    if admitted != defaulted:
+        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
+    return members, admitted
 
 
-def _requests(plan: Plan, *, limits: bool) -> dict[str, str]:
-    return scaled_sum(
-        (
-            pod_requests(pods.pod_spec, limits_default_requests=limits),
-            pods.count * pods.replicas,
-        )
+def _deviates(plan: Plan, code: str, message: str) -> None:
+    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
+
+
+def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
+    specs = (
+        (admitted_pod_spec(pods.pod_spec, plan.namespace, plan.facts) if admitted else pods.pod_spec, pods)
         for pods in plan.pod_sets
+    )
+    return scaled_sum(
+        (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
+        for spec, pods in specs
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trainform.api import Read, Runtime, TrainJob, read
+from trainform.api import Environment, Read, Runtime, TrainJob, read
+from trainform.api.kinds import subject
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
+from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
+from trainform.k8s.fact_links import diagnose_links
+from trainform.k8s.facts import diagnose
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -33,6 +37,8 @@ CLUSTER_WIDE = frozenset(
 )
 """Kinds without a namespace, among those that a compile reads."""
 
+ENCRYPTED = ("SealedSecret", "Secret")
+
 Key = tuple[str, str, str]
 """Kind, namespace (empty for cluster-wide kinds) and name."""
 
@@ -52,7 +58,7 @@ class Input:
     companions: tuple[Tree, ...] = ()
 
     @property
-    def model(self) -> TrainJob | Runtime | None:
+    def model(self) -> TrainJob | Runtime | Environment | None:
         """The typed model; None when nothing usable is left."""
         return self.found.model
 
@@ -62,35 +68,64 @@ class Inputs:
     """What a stream or repository holds. `diagnostics` are those of no single TrainJob."""
 
     jobs: list[Input] = field(default_factory=list)
+    environment: Input | None = None
+    namespace: str = DEFAULT_NAMESPACE
+    keys: KeyFiles = field(default_factory=dict)
     runtimes: dict[Key, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
     facts: Facts = field(default_factory=Facts)
+    fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def sort(documents: Iterable[Document], source: Iterable[Diagnostic] = ()) -> Inputs:
+def sort(
+    documents: Iterable[Document],
+    source: Iterable[Diagnostic] = (),
+    cache: dict[Document, Read] | None = None,
+) -> Inputs:
     """Read every document and put it where it belongs; tell the second of two equals.
 
-    `source` are the problems that the front end found: those of one document stay with it.
+    `source` are the problems that the front end found: those of one document stay with it. `cache`
+    holds what was read of documents that several environments share.
     """
     inputs = Inputs()
+    cache = {} if cache is None else cache
     by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
     for diagnostic in source:
         own = by_document.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
         (inputs.diagnostics if own is None else own).append(diagnostic)
-    first = _first_of_each(by_document)
+    _take_environment(inputs, by_document, cache)
+    first = _first_of_each(by_document, inputs.namespace)
     for document, told in by_document.items():
-        key = _key(document)
-        _place(inputs, key, _input(document, told, first[key]))
+        key = key_of(document, inputs.namespace)
+        _place(inputs, key, _input(document, told, first[key], cache))
     _hand_out_companions(inputs)
+    inputs.diagnostics += diagnose_links(inputs.fact_documents)
     return inputs
 
 
-def _first_of_each(documents: Iterable[Document]) -> dict[Key, Document]:
+def _take_environment(
+    inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]
+) -> None:
+    """Move the Environment from the documents to the inputs: all else depends on its namespace."""
+    found = [document for document in documents if subject(document.tree)[0] == "environment"]
+    for document in sorted(found, key=_start):
+        item = _input(document, documents.pop(document), document, cache)
+        inputs.diagnostics += item.diagnostics
+        if inputs.environment is not None:
+            inputs.diagnostics.append(_second_environment(document, inputs.environment.document))
+        else:
+            inputs.environment = item
+    model = inputs.environment.model if inputs.environment else None
+    if isinstance(model, Environment) and model.spec.namespace:
+        inputs.namespace = model.spec.namespace
+
+
+def _first_of_each(documents: Iterable[Document], namespace: str) -> dict[Key, Document]:
     """Of the documents of one name the one that stands first, in whatever order they come."""
     first: dict[Key, Document] = {}
     for document in documents:
-        key = _key(document)
+        key = key_of(document, namespace)
         other = first.setdefault(key, document)
         if other is not document:
             first[key] = min(other, document, key=_start)
@@ -105,7 +140,7 @@ def _hand_out_companions(inputs: Inputs) -> None:
     """Give each companion to its runtime; one whose runtime is not here is an object like any other."""
     found: dict[Key, list[Tree]] = {}
     for companion in inputs.companions:
-        _, namespace, _ = _key(companion.document)
+        _, namespace, _ = key_of(companion.document, inputs.namespace)
         name = runtime_of(companion.document.tree)
         owners = [key for key in inputs.runtimes if key[2] == name and key[1] in ("", namespace)]
         inputs.diagnostics += [d for d in companion.diagnostics if not owners or d.code != "TF204"]
@@ -122,11 +157,15 @@ def _place(inputs: Inputs, key: Key, item: Input) -> None:
     if runtime_of(item.document.tree):
         inputs.companions.append(item)
         return
+    if key[0] in ENCRYPTED and is_key_file(item.document.tree):
+        inputs.keys.setdefault(key[1:], item.document.tree)
+        return
     inputs.diagnostics.extend(item.diagnostics)
     if isinstance(item.model, Runtime):
         other = inputs.runtimes.get(key)
         inputs.runtimes[key] = _ambiguous(other, item) if other else item
     elif item.found.subject == "fact":
+        inputs.fact_documents.append(item.document)
         inputs.facts.objects.setdefault(key, item.document.tree)
 
 
@@ -136,10 +175,14 @@ def _ambiguous(*runtimes: Input) -> Input:
     return replace(first, diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
-def _input(document: Document, source: list[Diagnostic], earlier: Document) -> Input:
-    found = read(document)
+def _input(
+    document: Document, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]
+) -> Input:
+    found = cache.get(document) or cache.setdefault(document, read(document))
     told = [*source, *found.diagnostics]
     known = found.model is not None or found.subject == "fact"
+    if found.subject == "fact":
+        told += diagnose(document)
     if known and document.ambiguous:
         told += _read_differently(document, found)
     if (known or runtime_of(document.tree)) and earlier is not document:
@@ -158,18 +201,19 @@ def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
     ]
 
 
-def _key(document: Document) -> Key:
+def key_of(document: Document, default_namespace: str) -> Key:
+    """What a document is called: two of one key are one object."""
     tree = document.tree
     kind = str(tree.get("kind") or "")
     metadata = tree.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or DEFAULT_NAMESPACE)
+    namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or default_namespace)
     return (kind, namespace, str(metadata.get("name") or ""))
 
 
 def _twice(document: Document, earlier: Document) -> Diagnostic:
-    kind, namespace, name = _key(document)
+    kind, namespace, name = key_of(document, "")
     line = earlier.position(("metadata", "name")).line
     where = f"{namespace}/{name}" if namespace else name
     return Diagnostic(
@@ -177,6 +221,17 @@ def _twice(document: Document, earlier: Document) -> Diagnostic:
         "error",
         f"{kind} {where} is defined twice; the first is at {earlier.file}:{line}",
         "rename or remove one of them",
+        ("metadata", "name"),
+        document,
+    )
+
+
+def _second_environment(document: Document, first: Document) -> Diagnostic:
+    return Diagnostic(
+        "TF207",
+        "error",
+        f"one Environment at a time: the first is at {first.file}:{first.position(()).line}",
+        "remove one of them; in a repository, each has a folder below environments/",
         ("metadata", "name"),
         document,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.core.blame import shown_at
-from trainform.core.inputs import DEFAULT_NAMESPACE, Input, Inputs
+from trainform.core.inputs import Input, Inputs
 from trainform.diagnostics import Diagnostic, dotted
 from trainform.diagnostics.suggest import did_you_mean
 
@@ -25,7 +25,7 @@ def find_runtime(
     TrainingRuntime must be in the job's namespace, as in the cluster.
     """
     ref = job.spec.runtime_ref
-    namespace = job.metadata.namespace or DEFAULT_NAMESPACE
+    namespace = job.metadata.namespace or inputs.namespace
     key = (ref.kind, "" if ref.kind == KINDS[0] else namespace, ref.name)
     runtime = inputs.runtimes.get(key)
     if runtime is None and ref.kind == KINDS[0]:
@@ -40,7 +40,7 @@ def find_runtime(
 
 def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue) -> Diagnostic:
     ref = job.spec.runtime_ref
-    where = f" in namespace {job.metadata.namespace or DEFAULT_NAMESPACE}" if ref.kind == KINDS[1] else ""
+    where = f" in namespace {job.metadata.namespace or inputs.namespace}" if ref.kind == KINDS[1] else ""
     return Diagnostic(
         "TF201",
         "error",
@@ -53,7 +53,7 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
 
 def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
-    ref, own = job.spec.runtime_ref, job.metadata.namespace or DEFAULT_NAMESPACE
+    ref, own = job.spec.runtime_ref, job.metadata.namespace or inputs.namespace
     same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
     for kind, namespace, name in same_name:
         if namespace in ("", own):
@@ -67,7 +67,7 @@ def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
 
 def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     ref = job.spec.runtime_ref
-    namespace = job.metadata.namespace or DEFAULT_NAMESPACE
+    namespace = job.metadata.namespace or inputs.namespace
     usable = sorted(n for kind, ns, n in inputs.runtimes if kind == ref.kind and ns in ("", namespace))
     if ref.kind == KINDS[0]:
         usable = sorted({*usable, *catalogue.names()})

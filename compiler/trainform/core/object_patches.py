@@ -4,8 +4,8 @@ Both are written as for kustomize, with these differences:
 
 - Lists of a JobSet merge by the keys of its API types, replicated jobs and containers by name, for instance;
   kustomize knows no schema of JobSet and replaces them whole.
-- No patch renames or moves an object. In a patch with a target, kustomize wants a name and kind and
-  overlooks both; here they may be left out, and must not differ.
+- No patch renames or moves an object. In a patch with a target, the name and kind that kustomize wants
+  there may be left out; as there, they are overlooked.
 - A patch without target that names no namespace is meant for the object in any namespace.
 - JSON 6902 is taken by the letter: `add` makes no missing parents, indexes are never negative, 3.0 is 3.
 """
@@ -147,10 +147,19 @@ def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProbl
             problems.append(PatchProblem(index, ("target",), message, "write target: {kind: JobSet}"))
         problems += wrong
     else:
-        change = value
+        change = value if patch.target is None else _without_identity(value)
         if patch.target is None:
             criteria, problems = criteria_of_patch(value, index)
     return ObjectPatch(index, criteria, change, place), [_placed(each, place) for each in problems]
+
+
+def _without_identity(patch: Tree) -> Tree:
+    """A merge patch less apiVersion, kind, name and namespace: its target says what it is for."""
+    kept = {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
+    metadata = kept.get("metadata")
+    if isinstance(metadata, dict):
+        kept["metadata"] = {key: value for key, value in metadata.items() if key not in ("name", "namespace")}
+    return kept
 
 
 def _value(patch: Any, index: int) -> tuple[Any, Document | None, list[PatchProblem]]:

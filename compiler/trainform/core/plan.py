@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trainform.core.destination import Destination
 from trainform.core.facts import NO_FACTS, Facts
+from trainform.core.gang import Gang
 from trainform.core.ledger import Ledger
 from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
 
 if TYPE_CHECKING:
-    from trainform.api import Read, Runtime, TrainJob
+    from trainform.api import Environment, Read, Runtime, TrainJob
     from trainform.k8s.tree import Tree
     from trainform.source import Document
 
@@ -39,6 +42,7 @@ class Plan:
 
     `metadata` and `spec` are the JobSet's own, without `replicatedJobs`: those are `pod_sets`,
     in the runtime's order. `pod_labels` and `pod_annotations` go on every pod template.
+    `secrets` are the key Secrets that the pods wait for, `keys` the Environment's encrypted ones.
     `job` and `runtime` are never changed.
     """
 
@@ -52,12 +56,19 @@ class Plan:
     pod_sets: list[PodSet] = field(default_factory=list)
     trainer: Trainer = field(default_factory=Trainer)
     facts: Facts = NO_FACTS
-    environment: str = "default"
+    gang: Gang = field(default_factory=Gang)
+    destination: Destination = field(default_factory=lambda: Destination())
     pod_labels: dict[str, str] = field(default_factory=dict)
     pod_annotations: dict[str, str] = field(default_factory=dict)
     objects: list[Tree] = field(default_factory=list)
+    secrets: list[SecretNeed] = field(default_factory=list)
+    keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def environment(self) -> Environment:
+        return self.destination.environment
 
     @property
     def name(self) -> str:
@@ -146,6 +157,10 @@ class Plan:
         """As `deviates`, but told for every place."""
         severity = DEVIATIONS[code].severity
         self.report(f"TF{code}", message, severity=severity, hint=hint, path=path, place=place)
+
+    def need_secret(self, kind: KeyKind, name: str) -> None:
+        """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
+        self.secrets.append(SecretNeed.of(kind, name, self.namespace))
 
     def label_pods(self, key: str, value: str) -> None:
         """Put a label on every pod template."""

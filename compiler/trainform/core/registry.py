@@ -23,6 +23,7 @@ ORDER = (
     "kueue",
     "kai",
     "yunikorn",
+    "secrets",
     "jobset",
     "lints",
 )
@@ -55,7 +56,7 @@ def installed_plugins() -> tuple[Installed, ...]:
     found: dict[str, Installed] = {}
     for entry_point in entry_points(group=GROUP):
         if entry_point.name in found:
-            raise PluginError(f"two packages bring a plugin called {entry_point.name!r}; uninstall one")
+            raise PluginError(_taken(entry_point, found[entry_point.name]))
         found[entry_point.name] = _load(entry_point)
     return tuple(found[name] for name in sorted(found, key=_rank))
 
@@ -81,6 +82,12 @@ def _load(entry_point: EntryPoint) -> Installed:
     return Installed(
         plugin, distribution.name if distribution else "", distribution.version if distribution else ""
     )
+
+
+def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
+    packages = [earlier.package, entry_point.dist.name if entry_point.dist else ""]
+    names = " and ".join(filter(None, packages)) or "unknown"
+    return f"two packages bring a plugin called {entry_point.name!r}: {names}; uninstall one"
 
 
 def _check_names(name: str, kind: type[Plugin]) -> None:

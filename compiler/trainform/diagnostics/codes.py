@@ -21,6 +21,10 @@ CODES: dict[str, str] = {
     "TF010": "plain scalar that other readers take differently",
     "TF011": "invalid merge key or alias",
     "TF012": "merge key below a key that it merges",
+    "TF013": "template syntax error",
+    "TF014": "value that a template misses",
+    "TF015": "not available in templates",
+    "TF016": "template fails",
     # TF1xx: shape of an object (fields, types, values)
     "TF101": "unknown field",
     "TF102": "wrong type",
@@ -36,6 +40,10 @@ CODES: dict[str, str] = {
     "TF154": "topology that Kueue refuses",
     "TF155": "mode without what it needs",
     "TF156": "private key in the clear",
+    "TF161": "patch that meets nothing",
+    "TF162": "patch that cannot be applied",
+    "TF163": "Environment with errors",
+    "TF164": "gang of the Environment against the runtime's",
     # TF2xx: linking (which objects belong together)
     "TF201": "runtime not found",
     "TF202": "no TrainJob",
@@ -43,6 +51,7 @@ CODES: dict[str, str] = {
     "TF204": "object of another kind left alone",
     "TF205": "older kind or API version",
     "TF206": "runtime with errors",
+    "TF207": "more than one Environment",
     # TF3xx: rules for a TrainJob
     "TF301": "invalid name",
     "TF302": "reference to no kind of runtime",
@@ -58,6 +67,9 @@ CODES: dict[str, str] = {
     "TF321": "several nodes without a job for them",
     "TF322": "variables that reach the launcher only",
     "TF323": "no MPI implementation",
+    "TF324": "Secret without a key file",
+    "TF325": "key file that does not fit its Secret",
+    "TF326": "key that the mode of secrets cannot provide",
     "TF330": "unknown priority class",
     "TF331": "queue without a name",
     "TF340": "Flux setting without a value",
@@ -101,6 +113,11 @@ CODES: dict[str, str] = {
     "TF534": "scheduling constraint that a pod refuses",
     "TF535": "security context that a pod refuses",
     "TF536": "field that a pod refuses",
+    "TF561": "cluster fact that the cluster refuses",
+    "TF562": "cohorts in a circle",
+    "TF563": "cluster fact that is not declared",
+    "TF564": "resources outside of a LimitRange",
+    "TF565": "overhead that its RuntimeClass does not have",
     # TF6xx: lints
     "TF601": "GPU image or runtime without a GPU",
     "TF602": "GPUs for an image that is built for CPUs",
@@ -127,6 +144,8 @@ CODES: dict[str, str] = {
     "TF705": "no such job",
     "TF706": "foreign file in the way",
     "TF707": "file cannot be written",
+    "TF708": "nothing that keys can be encrypted for",
+    "TF709": "Environment in a folder of another name",
     # TF9xx: faults of trainform and its plugins
     "TF901": "a plugin failed",
     # TFDxx: deviations from the controller, on purpose

@@ -8,6 +8,9 @@ from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.excerpt import excerpt, printable
 from trainform.diagnostics.order import in_order, summary
 
+SILENT = ("TF156",)
+"""Codes whose line is not repeated: it holds a private key."""
+
 _RESET = "\x1b[0m"
 _STYLES = {
     "error": "\x1b[1;31m",
@@ -67,7 +70,7 @@ def _source(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     """The line itself, with its number and a mark: rustc's picture, in YAML's few lines."""
     position = diagnostic.position
     line = diagnostic.place.line(position.line) if diagnostic.place and position else ""
-    if not line.strip() or position is None:
+    if not line.strip() or position is None or diagnostic.code in SILENT:
         return []
     shown = excerpt(line, position.column)
     number = str(position.line)

@@ -10,7 +10,11 @@ from trainform.diagnostics import Diagnostic
 from trainform.io.place import file_error, os_error
 from trainform.io.settings import FILE, Settings, parse_settings
 
-ENDINGS = (".yaml", ".yml", ".json")
+TEMPLATES = (".yaml.j2", ".yml.j2")
+ENDINGS = (".yaml", ".yml", ".json", *TEMPLATES)
+
+KEYS = "keys"
+"""The folder of encrypted Secrets within the folder of an Environment."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,20 @@ class Repository:
         runtimes, jobs = self.runtimes(), self.jobs()
         return Listing(runtimes.files + jobs.files, runtimes.diagnostics + jobs.diagnostics)
 
+    def environments(self) -> list[str]:
+        """The folders that may hold an Environment, in order."""
+        folder = self.settings.environments
+        try:
+            with os.scandir(os.path.join(self.root, folder)) as found:
+                names = sorted(entry.name for entry in found if entry.is_dir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [f"{folder}/{name}" for name in names if not name.startswith(".")]
+
+    def listed(self, folder: str) -> Listing:
+        """Every YAML or JSON file below a folder of the repository."""
+        return list_files(self.root, folder)
+
     def at(self, path: str) -> Listing:
         """The file `path`, or the files below it: a path from the current folder, or from the root.
 
@@ -58,6 +76,10 @@ class Repository:
 
     def read(self, file: str) -> bytes | Diagnostic:
         return read_file(self.root, file)
+
+
+def is_template(file: str) -> bool:
+    return file.endswith(TEMPLATES)
 
 
 def find_root(start: str) -> str:

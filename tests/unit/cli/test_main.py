@@ -50,7 +50,7 @@ def test_every_command_has_help(trainform, command):
     ("arguments", "told"),
     [
         (["rendr"], 'Error: no command "rendr": did you mean "render"?'),
-        (["zzz"], 'Error: no command "zzz": the commands are capacity, completion, plugins'),
+        (["zzz"], 'Error: no command "zzz": the commands are capacity, completion, init'),
         (["render", "--kep-going"], "No such option"),
         (["validate", "--format", "xml"], "'xml' is not one of"),
     ],
@@ -82,7 +82,7 @@ def broken(monkeypatch):
     def fail(*arguments):
         raise KeyError("spec")
 
-    monkeypatch.setattr("trainform.cli.compiling.read_repository", fail)
+    monkeypatch.setattr("trainform.cli.targets.repository_targets", fail)
 
 
 def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
@@ -113,7 +113,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainform.cli.compiling.read_stream", interrupted)
+    monkeypatch.setattr("trainform.cli.targets.stream_target", interrupted)
     assert trainform("render", "-") == (130, "", "\n")
 
 

@@ -306,7 +306,6 @@ def test_what_is_wrong_without_any_object(patch, path, message, hint):
         ("spec: {}\nspec: {}\n", 2, 1, "duplicate key"),
         ("a: 1\n---\nb: 2\n", 2, 1, "a second document begins here"),
         ("- {op: remove, path: /a}\n- op: remov\n  path: /a\n", 2, 7, "must be add, remove"),
-        ("metadata:\n  labels: {a: b}\n  name: other\n", 3, 9, "metadata.name cannot be changed"),
         ("- op: test\n  path: /metadata/name\n  value: other\n", 3, 10, '/metadata/name is "llm"'),
         ("spec:\n  replicatedJobs:\n  - template: {}\n", 3, 5, "needs `name`"),
         ("a: &a [*a]", 1, 4, "contains an alias of itself"),
@@ -321,17 +320,21 @@ def test_a_problem_in_a_text_has_its_line(text, line, column, message):
 
 
 @pytest.mark.parametrize(
+    "identity",
+    ["kind: Job", "apiVersion: v1", "metadata: {name: any}", "metadata: {namespace: any, name: null}"],
+)
+def test_with_a_target_the_name_and_kind_of_a_merge_patch_are_overlooked(identity):
+    read, problems = read_patches([on_jobset(f"{{{identity}, spec: {{suspend: true}}}}")])
+    result = apply_patches(OBJECTS, read)
+    assert [*problems, *result.problems] == []
+    (jobset,) = (tree for tree in result.objects if tree["kind"] == "JobSet")
+    assert jobset["metadata"] == next(tree for tree in OBJECTS if tree["kind"] == "JobSet")["metadata"]
+    assert jobset["spec"]["suspend"] is True
+
+
+@pytest.mark.parametrize(
     ("patch", "path", "message"),
     [
-        ("{metadata: {name: other}}", "patch.metadata.name", "metadata.name cannot be changed"),
-        ("{metadata: {name: null}}", "patch.metadata.name", "metadata.name cannot be changed"),
-        (
-            "{metadata: {namespace: other}}",
-            "patch.metadata.namespace",
-            "metadata.namespace cannot be changed",
-        ),
-        ("{kind: Job}", "patch.kind", "kind cannot be changed"),
-        ("{apiVersion: jobset.x-k8s.io/v1}", "patch.apiVersion", "apiVersion cannot be changed"),
         ("{status: {restarts: 0}}", "patch.status", "status is written by the cluster"),
         ("[{op: replace, path: /metadata/name, value: other}]", "patch.0", "metadata.name cannot be changed"),
         ("[{op: move, from: /metadata/name, path: /spec/x}]", "patch.0", "metadata.name cannot be changed"),

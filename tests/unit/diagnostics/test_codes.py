@@ -18,7 +18,7 @@ SOURCES = sorted(
 )
 TEXTS = [path.read_text() for path in SOURCES]
 USED = {code for text in TEXTS for code in re.findall(r'"(TFD?\d+)"', text)} | {
-    f"TF{code}" for text in TEXTS for code in re.findall(r'deviates(?:_each)?\(\s*"(D\d\d)"', text)
+    f"TF{code}" for text in TEXTS for code in re.findall(r'deviates(?:_each)?\(\s*(?:plan, )?"(D\d\d)"', text)
 }
 
 

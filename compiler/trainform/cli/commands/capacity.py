@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import check_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Inputs, Outcome
-    from trainform.core.facts import Facts
-    from trainform.diagnostics import Diagnostic
+    from trainform.core.compile import Compilation
     from trainform.review.capacity import Capacity
-    from trainform.source import Document
 
 
 @click.command()
@@ -30,62 +27,30 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     are left out of account.
     """
     from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_inputs
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.targets import repository_targets
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
-
-    check_environments(env)
-    inputs = _inputs(chosen_root(root))
-    outcome = compile_inputs(inputs, wants_job=not has_errors(inputs.diagnostics))
-    wrong = _fact_problems(inputs.documents)
-    errors = [each for each in outcome.all_diagnostics() if each.severity == "error"]
-    problems = [*errors, *wrong]
-    print_diagnostics(problems, sys.stderr)
-    environments = {} if has_errors(wrong) else _by_environment(outcome, inputs)
-    _print(environments, form)
-    code = FAULTY if has_errors(problems) else _exit_code(environments)
-    return report_failures(outcome.failures) or code
-
-
-def _inputs(root: str) -> Inputs:
-    from trainform.cli.compiling import read_repository
     from trainform.io.repository import open_repository
 
-    repository, problems = open_repository(root)
-    inputs = read_repository(repository)
-    inputs.diagnostics[:0] = problems
-    return inputs
+    repository, problems = open_repository(chosen_root(root))
+    outcome = compile_targets(repository_targets(repository, chosen_environments(env)), problems)
+    errors = [each for each in outcome.all_diagnostics() if each.severity == "error"]
+    facts = [each for each in outcome.diagnostics if each.severity == "warning"]
+    print_diagnostics([*errors, *facts], sys.stderr)
+    # With an error among the facts no verdict would be worth anything.
+    sound = [each for each in outcome.compilations if not has_errors(each.diagnostics)]
+    environments = {each.environment: _capacity(each) for each in sound}
+    _print(environments, form)
+    return report_failures(outcome.failures) or (FAULTY if errors else _exit_code(environments))
 
 
-def _fact_documents(documents: Iterable[Document]) -> list[Document]:
-    from trainform.api.kinds import subject
-
-    return [document for document in documents if subject(document.tree)[0] == "fact"]
-
-
-def _fact_problems(documents: Iterable[Document]) -> list[Diagnostic]:
-    """What is wrong with the cluster facts: with errors among them no verdict would be worth anything."""
-    from trainform.diagnostics.order import has_errors
-    from trainform.k8s.fact_links import diagnose_links
-    from trainform.k8s.facts import diagnose
-
-    facts = _fact_documents(documents)
-    found = [problem for document in facts for problem in diagnose(document)]
-    return found if has_errors(found) else [*found, *diagnose_links(facts)]
-
-
-def _by_environment(outcome: Outcome, inputs: Inputs) -> dict[str, Capacity]:
-    """The capacity of each environment that has a job, in order of its first one."""
-    from trainform.core.inputs import sort
+def _capacity(compilation: Compilation) -> Capacity:
     from trainform.review.capacity import capacity as hold
-    from trainform.review.demand import JobDemand, job_demand
+    from trainform.review.demand import job_demand
 
-    facts: Facts = sort(_fact_documents(inputs.documents)).facts
-    demands: dict[str, list[JobDemand]] = {}
-    for job in outcome.jobs:
-        jobsets = [tree for tree in job.objects if tree["kind"] == "JobSet"]
-        demands.setdefault(job.environment, []).extend(job_demand(tree, facts) for tree in jobsets)
-    return {environment: hold(jobs, facts) for environment, jobs in demands.items()}
+    jobsets = [tree for job in compilation.jobs for tree in job.objects if tree["kind"] == "JobSet"]
+    return hold([job_demand(tree, compilation.facts) for tree in jobsets], compilation.facts)
 
 
 def _exit_code(environments: Mapping[str, Capacity]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import check_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
     from trainform.cli.compiling import Outcome
@@ -34,23 +34,23 @@ def render(
 
     With "-" for JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """
-    check_environments(env)
     if "-" in jobs:
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":
         raise click.BadParameter('yaml is for streams: "trainform render -"', param_hint="--format")
-    return _repository(jobs, form or "text", keep_going, chosen_root(root))
+    return _repository(jobs, form or "text", keep_going, chosen_root(root), chosen_environments(env))
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
-    from trainform.cli.compiling import compile_inputs, read_stream
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.targets import stream_target
     from trainform.cli.terminal import print_bytes
 
     if len(jobs) > 1:
         raise click.BadParameter('"-" stands alone: a stream is rendered whole', param_hint="JOB")
     if form == "text":
         raise click.BadParameter("a stream is printed as yaml or json", param_hint="--format")
-    outcome = compile_inputs(read_stream())
+    outcome = compile_targets([stream_target()])
     code = _tell(outcome)
     if form == "json":
         _print_result(outcome)
@@ -59,19 +59,20 @@ def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
     return code
 
 
-def _repository(jobs: tuple[str, ...], form: str, keep_going: bool, root: str) -> int:
-    from trainform.cli.compiling import compile_inputs, read_repository
+def _repository(
+    jobs: tuple[str, ...], form: str, keep_going: bool, root: str, environments: tuple[str, ...]
+) -> int:
+    from trainform.cli.compiling import compile_targets
     from trainform.cli.selection import select
+    from trainform.cli.targets import repository_targets
     from trainform.cli.writing import tell, write_jobs
-    from trainform.diagnostics.order import has_errors
     from trainform.io.repository import open_repository
 
     repository, problems = open_repository(root)
-    inputs = read_repository(repository)
+    targets = repository_targets(repository, environments)
     if jobs:
-        inputs = select(inputs, jobs, repository.root)
-    inputs.diagnostics[:0] = problems
-    outcome = compile_inputs(inputs, wants_job=not has_errors(inputs.diagnostics))
+        problems += select(targets, jobs, repository.root)
+    outcome = compile_targets(targets, problems, wants_job=not problems)
     written = write_jobs(repository, outcome, keep_going=keep_going)
     code = _tell(outcome)
     if form == "json":

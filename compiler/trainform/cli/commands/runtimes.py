@@ -42,13 +42,13 @@ def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
 
 def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     from trainform import __version__
-    from trainform.cli.compiling import load, read_files
+    from trainform.cli.targets import load, load_all
     from trainform.io.repository import open_repository
     from trainform.io.resources import shipped_runtimes
 
     repository, problems = open_repository(root)
     listing = repository.runtimes()
-    own = read_files(repository, listing.files)
+    own = load_all(repository, listing.files)
     shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
     entries = _merged(_entries(own.documents, "", ""), _entries(shipped, "trainform", __version__))
     return entries, [*problems, *listing.diagnostics, *own.diagnostics]

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import check_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Inputs
+    from trainform.cli.targets import Target
     from trainform.diagnostics import Diagnostic
-    from trainform.io.repository import Repository
 
 
 @click.command()
@@ -39,39 +38,28 @@ def validate(
     the whole repository is checked. "-" checks one YAML stream from stdin.
     """
     from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_inputs
-    from trainform.diagnostics.order import has_errors
+    from trainform.cli.compiling import compile_targets
 
-    check_environments(env)
-    inputs = _inputs(paths, chosen_root(root))
-    outcome = compile_inputs(inputs, wants_job=not (inputs.documents or has_errors(inputs.diagnostics)))
+    targets, problems = _targets(paths, root, env)
+    documents = {id(document) for target in targets for document in target.inputs.documents}
+    outcome = compile_targets(targets, problems, wants_job=not documents and not problems)
     diagnostics = outcome.all_diagnostics()
-    _print(diagnostics, form, len(inputs.documents))
+    _print(diagnostics, form, len(documents))
     return report_failures(outcome.failures) or _exit_code(diagnostics, fail_on)
 
 
-def _inputs(paths: tuple[str, ...], root: str) -> Inputs:
-    from trainform.cli.compiling import read_repository, read_stream
+def _targets(
+    paths: tuple[str, ...], root: str | None, env: tuple[str, ...]
+) -> tuple[list[Target], list[Diagnostic]]:
+    from trainform.cli.targets import repository_targets, stream_target
     from trainform.io.repository import open_repository
 
     if "-" in paths:
         if len(paths) > 1:
             raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
-        return read_stream()
-    repository, problems = open_repository(root)
-    inputs = _at(paths, repository) if paths else read_repository(repository)
-    inputs.diagnostics[:0] = problems
-    return inputs
-
-
-def _at(paths: tuple[str, ...], repository: Repository) -> Inputs:
-    """What `paths` name, with the repository's runtimes, which the jobs there will want."""
-    from trainform.cli.compiling import read_files
-
-    listings = [repository.runtimes(), *(repository.at(path) for path in paths)]
-    inputs = read_files(repository, [file for listing in listings for file in listing.files])
-    inputs.diagnostics[:0] = [problem for listing in listings for problem in listing.diagnostics]
-    return inputs
+        return [stream_target()], []
+    repository, problems = open_repository(chosen_root(root))
+    return repository_targets(repository, chosen_environments(env), paths or None), problems
 
 
 def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "info"] | None) -> int:

@@ -1,0 +1,174 @@
+"""What is compiled for which environment: the files of a repository, sorted by destination."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import click
+
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.repository import KEYS, Repository, is_template
+
+if TYPE_CHECKING:
+    from trainform.api import Environment
+    from trainform.source import Document
+
+STDIN = "<stdin>"
+DEFAULT = "default"
+
+
+@dataclass(slots=True)
+class Inputs:
+    """Documents, and what was wrong with the files that they came from."""
+
+    documents: list[Document] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, other: Inputs) -> None:
+        self.documents += other.documents
+        self.diagnostics += other.diagnostics
+
+
+@dataclass(slots=True)
+class Target:
+    """One environment with everything that is compiled for it. `folder` is empty for `default`."""
+
+    name: str = DEFAULT
+    folder: str = ""
+    environment: Environment | None = None
+    document: Document | None = None
+    inputs: Inputs = field(default_factory=Inputs)
+
+
+def stream_target() -> Target:
+    """The documents on stdin, an Environment perhaps among them."""
+    return Target(inputs=load(STDIN, sys.stdin.buffer.read()))
+
+
+def repository_targets(
+    repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None
+) -> list[Target]:
+    """The environments of a repository (only those `asked` for, where any are), each with its jobs.
+
+    Without an Environment there is the one called `default`. With `paths`, the jobs are those of the
+    files and folders that they name, instead of all. Every plain file is read once.
+    """
+    targets = _environments(repository)
+    _check_asked(asked, targets)
+    runtimes = repository.runtimes()
+    jobs = [repository.jobs()] if paths is None else [repository.at(path) for path in paths]
+    shared = _Files(repository)
+    problems = [problem for listing in (runtimes, *jobs) for problem in listing.diagnostics]
+    for target in targets:
+        target.inputs.diagnostics += problems
+        target.inputs.add(shared.read(runtimes.files, target))
+        files = [file for listing in jobs for file in listing.files if file not in runtimes.files]
+        target.inputs.add(shared.read([file for file in files if _goes_to(file, target, repository)], target))
+    return [target for target in targets if not asked or target.name in asked]
+
+
+def load(file: str, data: bytes) -> Inputs:
+    from trainform import source
+
+    loaded = source.load(data, file)
+    return Inputs(loaded.documents, loaded.diagnostics)
+
+
+def load_all(repository: Repository, files: Iterable[str]) -> Inputs:
+    """The documents of plain files, each file read once."""
+    inputs = Inputs()
+    for file in dict.fromkeys(files):
+        data = repository.read(file)
+        inputs.add(Inputs([], [data]) if isinstance(data, Diagnostic) else load(file, data))
+    return inputs
+
+
+class _Files:
+    """Reads files for several environments: a plain file once, a template with each one's values."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._plain: dict[str, Inputs] = {}
+
+    def read(self, files: Iterable[str], target: Target) -> Inputs:
+        inputs = Inputs()
+        for file in dict.fromkeys(files):
+            if is_template(file):
+                inputs.add(self._template(file, target))
+                continue
+            if file not in self._plain:
+                self._plain[file] = load_all(self._repository, [file])
+            inputs.add(self._plain[file])
+        return inputs
+
+    def _template(self, file: str, target: Target) -> Inputs:
+        from trainform.source.templates import load_template
+
+        data = self._repository.read(file)
+        if isinstance(data, Diagnostic):
+            return Inputs([], [data])
+        values = target.environment.spec.values if target.environment else {}
+        loaded = load_template(data, file, values)
+        return Inputs(loaded.documents, loaded.diagnostics)
+
+
+def _environments(repository: Repository) -> list[Target]:
+    """A target for each folder below `environments/` that holds an Environment, with its facts and keys."""
+    targets = [_environment(repository, folder) for folder in repository.environments()]
+    return [target for target in targets if target is not None] or [Target()]
+
+
+def _environment(repository: Repository, folder: str) -> Target | None:
+    from trainform.api import Environment, read
+    from trainform.api.kinds import subject
+    from trainform.api.selectors import matches_path
+
+    name = folder.rsplit("/", 1)[-1]
+    listing = repository.listed(folder)
+    inputs = Inputs([], list(listing.diagnostics))
+    inputs.add(load_all(repository, [file for file in listing.files if not is_template(file)]))
+    own = [document for document in inputs.documents if subject(document.tree)[0] == "environment"]
+    if not own:
+        return None
+    model = read(own[0]).model
+    environment = model if isinstance(model, Environment) else None
+    if environment is not None and environment.name != name:
+        inputs.diagnostics.append(_misnamed(own[0], environment.name, name))
+    patterns = environment.spec.cluster.files if environment else None
+    kept = [*own]
+    for document in inputs.documents:
+        within = document.file.removeprefix(f"{folder}/")
+        is_key = within.startswith(f"{KEYS}/")
+        if document not in own and (is_key or patterns is None or matches_path(patterns, within)):
+            kept.append(document)
+    return Target(name, folder, environment, own[0], Inputs(kept, inputs.diagnostics))
+
+
+def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
+    message = f"Environment {name!r} is in folder {folder!r}; both must have one name"
+    hint = f"write name: {folder}, or rename the folder"
+    return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
+
+
+def _goes_to(file: str, target: Target, repository: Repository) -> bool:
+    from trainform.api.selectors import matches_path
+
+    if target.environment is None:
+        return True
+    jobs = target.environment.spec.jobs
+    patterns = jobs.paths if "paths" in jobs.model_fields_set else [f"{repository.settings.jobs}/**"]
+    return matches_path(patterns, file)
+
+
+def _check_asked(asked: Sequence[str], targets: Sequence[Target]) -> None:
+    known = [target.name for target in targets]
+    for name in asked:
+        if name not in known:
+            hint = (
+                did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+            )
+            raise click.BadParameter(f'no environment "{name}": {hint}', param_hint="--env")

@@ -1,0 +1,115 @@
+"""Where jobs go: an Environment, with what has to be read of it only once for all of its jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.api import DEFAULT_ENVIRONMENT, Environment, TrainJob
+from trainform.api.selectors import matches_labels
+from trainform.core.consistency import consistency_problems
+from trainform.core.object_patches import apply_patches, read_patches, unmatched
+from trainform.diagnostics import Diagnostic, Position
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trainform.core.inputs import Input, Inputs
+    from trainform.core.object_patches import ObjectPatch, PatchProblem
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
+    from trainform.source import Document
+
+
+@dataclass(slots=True, eq=False)
+class Destination:
+    """An Environment and its document (none for the one called `default`), its final patches read,
+    and what they met in the jobs so far: a patch that meets nothing is an error in the end."""
+
+    environment: Environment = DEFAULT_ENVIRONMENT
+    document: Document | None = None
+    patches: list[ObjectPatch] = field(default_factory=list)
+    matched: list[set[int]] = field(default_factory=list)
+    objects: list[Tree] = field(default_factory=list)
+    patched_jobs: set[tuple[int, str]] = field(default_factory=set)
+    complete: bool = True
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> Destination:
+        """The Environment among the inputs; what is wrong with its patches is told there."""
+        item = inputs.environment
+        if item is None or not isinstance(item.model, Environment):
+            return cls()
+        patches, problems = read_patches(item.model.spec.patches)
+        inputs.diagnostics += [_diagnostic(problem, item.document) for problem in problems]
+        return cls(item.model, item.document, patches, complete=item.sound and not problems)
+
+    @property
+    def name(self) -> str:
+        return self.environment.name
+
+    def selects(self, item: Input) -> bool:
+        """Whether the Environment's selector takes the job; labels that are no text select nothing."""
+        metadata = item.document.tree.get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+        if isinstance(item.model, TrainJob):
+            labels = item.model.metadata.labels
+        return matches_labels(self.environment.spec.jobs.selector, labels or {})
+
+    def patch(self, plan: Plan) -> None:
+        """Put the final patches on the built objects, and report what they break."""
+        if self.document is None or not self.patches:
+            return
+        before = list(plan.objects)
+        patched = apply_patches(before, self.patches)
+        self.matched.append(patched.matched)
+        self.objects += before
+        plan.objects = patched.objects
+        for problem in (*patched.problems, *consistency_problems(before, patched)):
+            plan.diagnostics.append(_diagnostic(problem, self.document))
+
+    def unmatched(self) -> list[Diagnostic]:
+        """Errors for patches that met nothing in any job; only worth telling when every job rendered."""
+        if self.document is None or not self.complete:
+            return []
+        final = unmatched(self.patches, self.matched, self.objects)
+        return [*(_diagnostic(problem, self.document) for problem in final), *self._unmatched_jobs()]
+
+    def _unmatched_jobs(self) -> Iterable[Diagnostic]:
+        for index, patch in enumerate(self.environment.spec.runtime_patches):
+            template = (patch.training_runtime_spec or {}).get("template") or {}
+            for number, job in enumerate((template.get("spec") or {}).get("replicatedJobs") or ()):
+                if (index, str(job.get("name"))) not in self.patched_jobs:
+                    root = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
+                    yield Diagnostic(
+                        "TF161",
+                        "error",
+                        f"no job here has a replicated job {job.get('name')!r}",
+                        "correct the name, or remove the patch",
+                        (*root, "spec", "replicatedJobs", number, "name"),
+                        self.document,
+                    )
+
+
+def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:
+    path = ("spec", "patches", problem.index, *problem.path)
+    return Diagnostic(
+        "TF162",
+        "error",
+        problem.message,
+        problem.hint,
+        path[: 4 if problem.at else None],
+        document,
+        at=_in_text(document, path[:4], problem.at),
+        object=problem.object,
+        object_path=problem.object_path,
+    )
+
+
+def _in_text(document: Document, path: tuple[str | int, ...], at: Position | None) -> Position | None:
+    """A position inside the text of a patch as one in the file, where the text is a block (`|`)."""
+    if at is None:
+        return None
+    start = document.position(path)
+    is_block = "|" in document.line(start.line)
+    return Position(start.line + at.line, start.column) if is_block else start

@@ -1,0 +1,81 @@
+"""The key Secrets that a job cannot run without, and the files that hold them encrypted.
+
+MPI needs a pair of SSH keys, Flux a CURVE certificate. Nothing here ever holds a key in the clear: a need is
+a name, and a key file is what `trainform keys` encrypted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from trainform.k8s.tree import Tree
+
+KeyKind = Literal["ssh", "curve"]
+
+KeyFiles = dict[tuple[str, str], "Tree"]
+"""Encrypted Secrets by namespace and name of the Secret: SealedSecrets, or Secrets as SOPS writes them."""
+
+_SHAPES: dict[KeyKind, tuple[str, tuple[str, ...]]] = {
+    "ssh": ("kubernetes.io/ssh-auth", ("ssh-privatekey", "ssh-publickey")),
+    "curve": ("Opaque", ("curve.cert",)),
+}
+"""Type and keys of a Secret. Source: kubeflow/trainer `pkg/constants` and its flux plugin."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretNeed:
+    """A Secret that pods mount: its stable name, type, and the keys that they look for.
+
+    The name never carries a content hash: an encrypted Secret is bound to it.
+    """
+
+    name: str
+    namespace: str
+    type: str
+    keys: tuple[str, ...]
+    kind: KeyKind
+
+    @classmethod
+    def of(cls, kind: KeyKind, name: str, namespace: str) -> SecretNeed:
+        return cls(name, namespace, *_SHAPES[kind], kind)
+
+    @property
+    def id(self) -> tuple[str, str]:
+        """What its key file is found by: namespace and name."""
+        return self.namespace, self.name
+
+    @property
+    def file(self) -> str:
+        """The name of its key file. A namespace has no dot, so no two Secrets share a file."""
+        return f"{self.namespace}.{self.name}.yaml"
+
+
+def is_key_file(tree: Tree) -> bool:
+    """Whether a document holds keys of a job: sealed, encrypted by SOPS, or (a fault) in the clear."""
+    if tree.get("kind") == "SealedSecret":
+        return True
+    return tree.get("kind") == "Secret" and ("sops" in tree or any(map(_is_of_a_job, _values(tree))))
+
+
+def _values(tree: Tree) -> Iterator[str]:
+    for field in ("data", "stringData"):
+        values = tree.get(field)
+        yield from values if isinstance(values, dict) else ()
+
+
+def _is_of_a_job(key: str) -> bool:
+    return any(key in keys for _, keys in _SHAPES.values())
+
+
+def key_files(trees: Iterable[Tree]) -> KeyFiles:
+    """Those of `trees` that hold keys, by namespace and name; the first of each name."""
+    found: KeyFiles = {}
+    for tree in filter(is_key_file, trees):
+        metadata = tree.get("metadata")
+        if isinstance(metadata, dict):
+            found.setdefault((str(metadata.get("namespace")), str(metadata.get("name"))), tree)
+    return found

@@ -1,0 +1,112 @@
+"""`trainform capacity`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from unit.cli.conftest import job
+
+FACTS = """\
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: h100}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: gpu}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors:
+    - name: h100
+      resources:
+      - {name: nvidia.com/gpu, nominalQuota: 2}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: default, namespace: ml}
+spec: {clusterQueue: gpu}
+"""
+
+
+@pytest.fixture
+def jobs(root):
+    (root / "jobs" / "facts.yaml").write_text(FACTS)
+    return root / "jobs"
+
+
+def write(jobs, **nodes):
+    (jobs / "llm.yaml").write_text("---\n".join(job(name, count) for name, count in nodes.items()))
+
+
+def test_the_tables(jobs, trainform):
+    write(jobs, big=3, first=1, second=2)
+    ran = trainform("capacity")
+    assert ran.code == 1
+    assert ran.out.splitlines() == [
+        "QUEUE  FLAVOR  RESOURCE        NOMINAL  BORROWABLE  ASKED",
+        "gpu    h100    nvidia.com/gpu  2        0           6",
+        "",
+        "JOB        QUEUE    VERDICT  REASON",
+        "ml/big     default  never    node asks nvidia.com/gpu 3; "
+        "flavor h100 of ClusterQueue gpu has 2 nominal + 0 borrowable",
+        "ml/first   default  fits",
+        "ml/second  default  waits    node asks nvidia.com/gpu 2; "
+        "flavor h100 of ClusterQueue gpu has 1 left beside the jobs before it",
+    ]
+
+
+def test_json(jobs, trainform):
+    write(jobs, llm=2)
+    ran = trainform("capacity", "--format", "json")
+    assert ran.code == 0
+    assert json.loads(ran.out) == {
+        "apiVersion": "trainform.dev/v1alpha1",
+        "kind": "CapacityResult",
+        "environments": {
+            "default": {
+                "queues": {"gpu": {"h100/nvidia.com/gpu": {"nominal": "2", "borrowable": "0", "asked": "2"}}},
+                "jobs": [
+                    {"namespace": "ml", "name": "llm", "queue": "default", "verdict": "fits", "reason": ""}
+                ],
+            }
+        },
+    }
+
+
+def test_without_facts_nothing_is_known(root, trainform):
+    ran = trainform("capacity")
+    assert ran.code == 0
+    assert "unknown  has no label kueue.x-k8s.io/queue-name" in ran.out
+
+
+def test_a_faulty_fact_is_an_error_and_no_verdict_is_given(jobs, trainform):
+    (jobs / "facts.yaml").write_text(FACTS.replace("nominalQuota: 2", "nominalQuota: many"))
+    ran = trainform("capacity")
+    assert (ran.code, ran.out) == (2, "")
+    assert "jobs/facts.yaml:13:46: error TF104" in ran.err
+
+
+def test_a_faulty_job_is_an_error_and_the_others_are_told(jobs, trainform):
+    write(jobs, good=1)
+    (jobs / "bad.yaml").write_text(job("bad", nodes="many"))
+    ran = trainform("capacity")
+    assert ran.code == 2
+    assert "ml/good  default  fits" in ran.out
+    assert "jobs/bad.yaml:10:15: error TF102" in ran.err
+
+
+def test_an_undeclared_fact_is_a_warning(jobs, trainform):
+    write(jobs, llm=1)
+    (jobs / "facts.yaml").write_text(FACTS.split("---\n", 1)[1])
+    ran = trainform("capacity")
+    assert ran.code == 0
+    assert (
+        "warning TF563 spec.resourceGroups[0].flavors[0].name: ResourceFlavor h100 is not declared" in ran.err
+    )
+    assert "unknown  ResourceFlavor h100 of ClusterQueue gpu is not declared" in ran.out
+
+
+def test_an_environment_that_does_not_exist(trainform):
+    assert trainform("capacity", "--env", "prod").code == 2
