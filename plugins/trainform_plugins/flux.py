@@ -65,7 +65,7 @@ class Flux(Plugin):
         _mount_volumes(plan, pods, node)
         _wrap_command(plan, pods)
         _tell_deviations(plan, pods)
-        _tell_secret(plan)
+        plan.need_secret("curve", _secret(plan))
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         pods, node = plan.trainer_pod_set, plan.trainer_container
@@ -204,19 +204,6 @@ def _tell_deviations(plan: Plan, pods: PodSet) -> None:
         plan.deviates("D08", message, path=("spec",))
     else:
         trainer_host(plan, pods)  # tells D17
-
-
-def _tell_secret(plan: Plan) -> None:
-    """D10: no key is made here, so that none comes into git."""
-    name = _secret(plan)
-    create = f"kubectl -n {plan.namespace} create secret generic {name} --from-file=curve.cert"
-    plan.report(
-        "TF320",
-        f"Secret {name} must exist in namespace {plan.namespace}: key curve.cert, made by `flux keygen`",
-        severity="info",
-        hint=f"the pods wait until it does: flux keygen curve.cert && {create}",
-        path=("metadata", "name"),
-    )
 
 
 def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:

@@ -68,7 +68,10 @@ class Mpi(Plugin):
     def enforce_ml_policy(self, plan: Plan) -> None:
         _count_pods(plan)
         _merge_resources_of_nodes(plan)
-        for pods in filter(None, (plan.pod_set(LAUNCHER), plan.pod_set(NODE))):
+        members = [pods for name in (LAUNCHER, NODE) if (pods := plan.pod_set(name))]
+        if members:
+            plan.need_secret("ssh", _secret_name(plan))
+        for pods in members:
             _give_keys(plan, pods)
         launcher = plan.pod_set(LAUNCHER)
         if launcher is not None:
@@ -87,7 +90,6 @@ class Mpi(Plugin):
             "metadata": {"name": f"{plan.name}-{HOSTFILE}", "namespace": plan.namespace},
             "data": {HOSTFILE_KEY: _hostfile(plan)},
         }
-        _tell_secret(plan)
         return (config_map,)
 
 
@@ -247,19 +249,6 @@ def _hostfile(plan: Plan) -> str:
     ]
     slots = _slots(plan) if hosts else 0
     return "".join(f"{host} slots={slots}\n" for host in hosts)
-
-
-def _tell_secret(plan: Plan) -> None:
-    """D10: no key is made here, so that none comes into git."""
-    if not plan.failed and (plan.pod_set(LAUNCHER) or plan.pod_set(NODE)):
-        plan.report(
-            "TF320",
-            f"Secret {_secret_name(plan)} must exist in namespace {plan.namespace}: "
-            "type kubernetes.io/ssh-auth, keys ssh-privatekey and ssh-publickey",
-            severity="info",
-            hint="the pods wait until it does; the controller would make the keys itself",
-            path=("metadata", "name"),
-        )
 
 
 def _secret_name(plan: Plan) -> str:

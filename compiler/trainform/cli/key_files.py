@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainform.cli.targets import load
 from trainform.diagnostics import Diagnostic, Place
-from trainform.io.place import WholeFile, file_error, os_error
-from trainform.io.repository import Repository, inside, list_files
+from trainform.io.place import file_error, os_error
+from trainform.io.repository import Repository, inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.api.environment import Secrets
+    from trainform.cli.targets import Target
+    from trainform.core.compile import Compilation
     from trainform.core.secrets import KeyFiles, SecretNeed
 
-KEYS = "keys"
-"""Their folder, within the Environment's."""
+MISSING = "TF324"
+ABOUT_KEYS = ("TF156", "TF325", "TF326", "TF901")
+"""Errors of jobs that new keys do not mend."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTask:
-    """One Environment, its folder relative to the root, its document, and what its jobs need of keys."""
+    """What the jobs of one Environment need of keys, and which key files it has.
 
-    environment: str
+    `folder` is the Environment's, relative to the root; `document` its own.
+    """
+
     folder: str
     document: Place | None
     secrets: Secrets
-    needs: list[SecretNeed] = field(default_factory=list)
+    needs: list[SecretNeed]
+    existing: KeyFiles
 
 
 def key_tasks(
@@ -37,44 +42,36 @@ def key_tasks(
 ) -> tuple[list[KeyTask], list[Diagnostic]]:
     """A task for each Environment of `env` (all, where that is empty), with what the `jobs` asked for need.
 
-    A job needs its keys whether it compiles or not: a missing key file is an error of the compile.
-    The diagnostics are those that leave needs unknown.
+    A job needs its keys whether it compiles or not. Told are errors of the repository, with which there is no
+    task, and those of jobs: of jobs asked for by name all but missing keys, of others those about keys.
     """
-    from trainform.api import DEFAULT_ENVIRONMENT
     from trainform.cli.compiling import compile_targets
     from trainform.cli.selection import select
     from trainform.cli.targets import repository_targets
 
     targets = repository_targets(repository, env)
     problems = select(targets, jobs, repository.root) if jobs else []
-    outcome = compile_targets(targets, problems)
-    tasks = []
-    for target, compilation in zip(targets, outcome.compilations, strict=True):
-        environment = target.environment or DEFAULT_ENVIRONMENT
-        needs = [need for job in compilation.jobs for need in job.secrets]
-        tasks.append(KeyTask(target.name, target.folder, target.document, environment.spec.secrets, needs))
-    return tasks, [problem for problem in outcome.diagnostics if problem.severity == "error"]
+    outcome = compile_targets(targets, problems, wants_job=False)
+    errors = [each for each in outcome.diagnostics if each.severity == "error"]
+    tasks = [] if errors else [_task(*each) for each in zip(targets, outcome.compilations, strict=True)]
+    faults = [each for job in outcome.jobs for each in job.diagnostics if _is_told(each, bool(jobs))]
+    return tasks, [*errors, *faults]
 
 
-def read_keys(repository: Repository, folder: str) -> tuple[KeyFiles, list[Diagnostic]]:
-    """The encrypted Secrets among the files of `<folder>/keys`. Problems never show a line of these files."""
+def _is_told(problem: Diagnostic, asked: bool) -> bool:
+    if asked:
+        return problem.severity == "error" and problem.code != MISSING
+    return problem.code in ABOUT_KEYS
+
+
+def _task(target: Target, compilation: Compilation) -> KeyTask:
+    from trainform.api import DEFAULT_ENVIRONMENT
     from trainform.core.secrets import key_files
 
-    listing = list_files(repository.root, f"{folder}/{KEYS}")
-    trees, problems = [], listing.diagnostics
-    for file in listing.files:
-        data = repository.read(file)
-        if isinstance(data, Diagnostic):
-            problems.append(data)
-            continue
-        loaded = load(file, data)
-        trees += [document.tree for document in loaded.documents]
-        problems += [_without_excerpt(problem, file) for problem in loaded.diagnostics]
-    return key_files(trees), problems
-
-
-def _without_excerpt(problem: Diagnostic, file: str) -> Diagnostic:
-    return replace(problem, place=WholeFile(file), at=problem.position)
+    secrets = (target.environment or DEFAULT_ENVIRONMENT).spec.secrets
+    needs = [need for job in compilation.jobs for need in job.secrets]
+    existing = key_files(document.tree for document in target.inputs.documents)
+    return KeyTask(target.folder, target.document, secrets, needs, existing)
 
 
 def write_key(repository: Repository, path: str, text: str) -> Diagnostic | None:

@@ -162,6 +162,11 @@ class Plan:
         """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
         self.secrets.append(SecretNeed.of(kind, name, self.namespace))
 
+    def label_jobset(self, key: str, value: str) -> None:
+        """Put a label on the JobSet: it beats the template's, and the TrainJob's own (D12) beats it."""
+        self.ledger.record(("label", key), value)
+        self.metadata["labels"] = {**(self.metadata.get("labels") or {}), key: value}
+
     def label_pods(self, key: str, value: str) -> None:
         """Put a label on every pod template."""
         self.ledger.record(("label", key), value)

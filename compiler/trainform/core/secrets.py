@@ -72,10 +72,12 @@ def _is_of_a_job(key: str) -> bool:
 
 
 def key_files(trees: Iterable[Tree]) -> KeyFiles:
-    """Those of `trees` that hold keys, by namespace and name; the first of each name."""
+    """Those of `trees` that hold keys and name their namespace; the first of each name."""
     found: KeyFiles = {}
     for tree in filter(is_key_file, trees):
         metadata = tree.get("metadata")
         if isinstance(metadata, dict):
-            found.setdefault((str(metadata.get("namespace")), str(metadata.get("name"))), tree)
+            namespace, name = metadata.get("namespace"), metadata.get("name")
+            if isinstance(namespace, str) and isinstance(name, str):
+                found.setdefault((namespace, name), tree)
     return found

@@ -37,29 +37,29 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
     from trainform.io.repository import open_repository
 
     repository, problems = open_repository(chosen_root(root))
-    tasks, told = key_tasks(repository, jobs, chosen_environments(env))
-    problems += told
-    wrote = [] if problems else [path for task in tasks for path in _run(repository, task, problems)]
+    if problems:
+        return _tell([], problems, form)
+    tasks, problems = key_tasks(repository, jobs, chosen_environments(env))
+    wrote = [path for task in tasks for path in _run(repository, task, problems)]
     return _tell(wrote, problems, form)
 
 
 def _run(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> list[str]:
     """Writes the missing key files of one Environment: their paths. Adds what goes wrong to `problems`."""
-    from trainform.cli.key_files import KEYS, read_keys, write_key
-    from trainform.cli.key_making import MODES, make_keys
-    from trainform.diagnostics.order import has_errors
+    from trainform.cli.key_files import write_key
+    from trainform.cli.key_making import MODES, Sealing, make_keys
+    from trainform.io.repository import KEYS
     from trainform.output.sealing import SealingError
 
     if task.secrets.mode not in MODES:
         return []
-    existing, told = read_keys(repository, task.folder)
-    sealing = _sealing(repository, task, told)
-    problems += told
-    if has_errors(told):
+    sealing = _sealing(repository, task)
+    if not isinstance(sealing, Sealing):
+        problems.append(sealing)
         return []
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
-        made = make_keys(task.needs, existing, sealing, os.urandom, now)
+        made = make_keys(task.needs, task.existing, sealing, os.urandom, now)
     except SealingError as error:
         problems.append(_refused(task, str(error)))
         return []
@@ -69,18 +69,14 @@ def _run(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> l
     return [path for path in files if path not in failed]
 
 
-def _sealing(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> Sealing:
+def _sealing(repository: Repository, task: KeyTask) -> Sealing | Diagnostic:
     from trainform.cli.key_making import Sealing
-    from trainform.diagnostics import Diagnostic
 
-    secrets = task.secrets
-    if secrets.mode == "sops":
-        return Sealing(secrets.mode, recipients=tuple(secrets.recipients))
-    data = repository.read(f"{task.folder}/{secrets.certificate}")
-    if isinstance(data, Diagnostic):
-        problems.append(data)
-        return Sealing(secrets.mode)
-    return Sealing(secrets.mode, data)
+    mode, certificate = task.secrets.mode, task.secrets.certificate
+    if mode == "sops":
+        return Sealing(mode, recipients=tuple(task.secrets.recipients))
+    data = repository.read(f"{task.folder}/{certificate}")
+    return Sealing(mode, data) if isinstance(data, bytes) else data
 
 
 def _refused(task: KeyTask, reason: str) -> Diagnostic:

@@ -1,0 +1,239 @@
+"""Key Secrets: who provides the keys that MPI and Flux jobs need, as the Environment's `secrets` say.
+
+No mode renders a private key in the clear, and no message repeats anything of a key file but its names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from trainform.plugin import Plan, Plugin, SecretNeed, Tree
+
+GENERATORS = "generators.external-secrets.io/v1alpha1"
+TEMPLATE = {"ssh-privatekey": "{{ .privateKey }}", "ssh-publickey": "{{ .publicKey }}"}
+"""Keys of the Secret from what an SSHKey generator puts out."""
+
+ENCRYPTED = "ENC[AES256_GCM,"
+"""What every value that SOPS encrypted begins with."""
+
+
+class Secrets(Plugin):
+    """Renders what brings about the Secrets that other plugins asked for with `plan.need_secret`."""
+
+    name = "secrets"
+
+    def build(self, plan: Plan) -> Iterable[Tree]:
+        render = MODES[plan.environment.spec.secrets.mode]
+        return [tree for need in plan.secrets if _safe(plan, need) for tree in render(plan, need)]
+
+
+def _safe(plan: Plan, need: SecretNeed) -> bool:
+    """Whether no key of the Secret lies in the clear, which is an error in every mode."""
+    tree = plan.keys.get(need.id)
+    if tree is None or not _in_the_clear(tree):
+        return True
+    plan.report(
+        "TF156",
+        f"a key of Secret {need.name} stands in the repository without encryption",
+        hint="take it for known to others: remove the file, and make new keys",
+        path=("metadata", "name"),
+    )
+    return False
+
+
+def _in_the_clear(tree: Tree) -> bool:
+    """Whether a Secret has a value that SOPS did not encrypt."""
+    values = [*_map(tree.get("data")).values(), *_map(tree.get("stringData")).values()]
+    encrypted = all(isinstance(value, str) and value.startswith(ENCRYPTED) for value in values)
+    return tree["kind"] == "Secret" and not (encrypted and "sops" in tree)
+
+
+def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:
+    """D10: no key is made here, so that none comes into git."""
+    if not plan.failed:
+        what, hint = _by_hand(need)
+        plan.report(
+            "TF320",
+            f"Secret {need.name} must exist in namespace {need.namespace}: {what}",
+            severity="info",
+            hint=f"the pods wait until it does{hint}",
+            path=("metadata", "name"),
+        )
+    return []
+
+
+def _by_hand(need: SecretNeed) -> tuple[str, str]:
+    """What the Secret holds, and how it comes about."""
+    if need.kind == "ssh":
+        hint = "; the controller would make the keys itself"
+        return f"type {need.type}, keys {' and '.join(need.keys)}", hint
+    create = f"kubectl -n {need.namespace} create secret generic {need.name} --from-file=curve.cert"
+    return "key curve.cert, made by `flux keygen`", f": flux keygen curve.cert && {create}"
+
+
+def _external(plan: Plan, need: SecretNeed) -> list[Tree]:
+    store = plan.environment.spec.secrets.store
+    if store is not None:
+        return _stored(plan, need, store)
+    if need.kind == "curve":
+        _refuse(
+            plan,
+            f"External Secrets cannot make the CURVE certificate of Secret {need.name}",
+            "name the store that has one in spec.secrets.store, or choose another mode",
+        )
+        return []
+    reference = {"apiVersion": GENERATORS, "kind": "SSHKey", "name": need.name}
+    template = {
+        "type": need.type,
+        "engineVersion": "v2",
+        "mergePolicy": "Replace",
+        "data": {key: TEMPLATE[key] for key in need.keys},
+    }
+    source = {"dataFrom": [{"sourceRef": {"generatorRef": reference}}]}
+    return [_generator(need), _external_secret(need, template, source)]
+
+
+def _generator(need: SecretNeed) -> Tree:
+    """Ed25519 is the one kind beside RSA that every release with SSHKey makes."""
+    metadata = {"name": need.name, "namespace": need.namespace}
+    return {"apiVersion": GENERATORS, "kind": "SSHKey", "metadata": metadata, "spec": {"keyType": "ed25519"}}
+
+
+def _stored(plan: Plan, need: SecretNeed, store: Tree) -> list[Tree]:
+    """The Secret from a store: entry `<namespace>-<name>`, with a property for each key."""
+    name, kind = store.get("name"), store.get("kind", "SecretStore")
+    if not isinstance(name, str) or kind not in ("SecretStore", "ClusterSecretStore"):
+        _refuse(
+            plan,
+            "names no store",
+            "write store: {name: vault, kind: ClusterSecretStore}, or kind: SecretStore",
+            field="store",
+        )
+        return []
+    entry = f"{need.namespace}-{need.name}"
+    template = {"type": need.type, "engineVersion": "v2", "mergePolicy": "Replace"}
+    source = {
+        "secretStoreRef": {"name": name, "kind": kind},
+        "data": [{"secretKey": key, "remoteRef": _remote(entry, key)} for key in need.keys],
+    }
+    return [_external_secret(need, template, source)]
+
+
+def _remote(entry: str, key: str) -> Tree:
+    defaults = {"conversionStrategy": "Default", "decodingStrategy": "None", "metadataPolicy": "None"}
+    return {"key": entry, "property": key, **defaults}
+
+
+def _external_secret(need: SecretNeed, template: Tree, source: Tree) -> Tree:
+    """An ExternalSecret with its defaults written out, as the API server stores it.
+
+    Created once and immutable: with either left out, keys would change under a running job.
+    """
+    target = {
+        "name": need.name,
+        "creationPolicy": "Owner",
+        "deletionPolicy": "Retain",
+        "immutable": True,
+        "template": template,
+    }
+    return {
+        "apiVersion": "external-secrets.io/v1",
+        "kind": "ExternalSecret",
+        "metadata": {"name": need.name, "namespace": need.namespace},
+        "spec": {"refreshPolicy": "CreatedOnce", "refreshInterval": "1h0m0s", "target": target, **source},
+    }
+
+
+def _sealed(plan: Plan, need: SecretNeed) -> list[Tree]:
+    tree = _key_file(plan, need, "SealedSecret")
+    if tree is None:
+        return []
+    template = _map(_map(tree.get("spec")).get("template"))
+    sealed = _map(_map(tree.get("spec")).get("encryptedData"))
+    metadata = {**_map(tree.get("metadata")), **_map(template.get("metadata"))}
+    other = f"{metadata.get('namespace')}/{metadata.get('name')}"
+    if other != f"{need.namespace}/{need.name}":
+        _misfit(plan, need, f"was sealed for {other}, and opens under no other name")
+        return []
+    return [tree] if _has_keys(plan, need, sealed) else []
+
+
+def _sops(plan: Plan, need: SecretNeed) -> list[Tree]:
+    if plan.environment.spec.gitops.engine == "argocd":
+        _refuse(
+            plan,
+            f"Argo CD cannot decrypt Secret {need.name}: SOPS is nothing that it knows",
+            "choose mode sealed-secret or external-secret, or engine flux",
+        )
+        return []
+    tree = _key_file(plan, need, "Secret")
+    if tree is None or not _has_keys(plan, need, {**_map(tree.get("data")), **_map(tree.get("stringData"))}):
+        return []
+    known = _recipients(tree)
+    wanted = plan.environment.spec.secrets.recipients
+    missing = [recipient for recipient in wanted if recipient not in known]
+    if missing:
+        _misfit(plan, need, f"is not encrypted for {', '.join(missing)}")
+    return [] if missing else [tree]
+
+
+def _recipients(tree: Tree) -> list[object]:
+    entries = _map(tree.get("sops")).get("age")
+    return [_map(entry).get("recipient") for entry in entries] if isinstance(entries, list) else []
+
+
+def _key_file(plan: Plan, need: SecretNeed, kind: str) -> Tree | None:
+    """The encrypted object for `need`, or None where it is missing or of another kind."""
+    tree = plan.keys.get(need.id)
+    if tree is None:
+        plan.report(
+            "TF324",
+            f"Secret {need.name} of namespace {need.namespace} has no key file",
+            hint=f"run `{_command(plan)}` and commit keys/{need.file} in the Environment's folder",
+            path=("metadata", "name"),
+        )
+    elif tree["kind"] != kind:
+        _misfit(plan, need, f"is a {tree['kind']}, and this mode needs a {kind}")
+    elif _map(tree.get("metadata")).get("namespace") != need.namespace:
+        _misfit(plan, need, "names no namespace")
+    else:
+        return tree
+    return None
+
+
+def _has_keys(plan: Plan, need: SecretNeed, values: Tree) -> bool:
+    missing = [key for key in need.keys if not values.get(key)]
+    if missing:
+        _misfit(plan, need, f"lacks {' and '.join(missing)}")
+    return not missing
+
+
+def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
+    plan.report(
+        "TF325",
+        f"the key file of Secret {need.name} {what}",
+        hint=f"remove it and run `{_command(plan)}`, which makes new keys",
+        path=("metadata", "name"),
+    )
+
+
+def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
+    """The mode cannot do it: told of the Environment, in which alone it is chosen."""
+    path = ("spec", "secrets", field)
+    plan.report("TF326", message, hint=hint, path=path, place=plan.destination.document)
+
+
+def _command(plan: Plan) -> str:
+    return f"trainform keys {plan.namespace}/{plan.name}"
+
+
+def _map(value: object) -> Tree:
+    return value if isinstance(value, dict) else {}
+
+
+MODES: dict[str, Callable[[Plan, SecretNeed], list[Tree]]] = {
+    "reference": _reference,
+    "external-secret": _external,
+    "sealed-secret": _sealed,
+    "sops": _sops,
+}
