@@ -39,9 +39,7 @@ TEMPLATES = {
     show_default=True,
     help="What applies the rendered manifests to the cluster.",
 )
-@click.option(
-    "--env", "environment", default="prod", show_default=True, metavar="NAME", help="The first environment."
-)
+@click.option("--env", "environment", default="prod", show_default=True, metavar="NAME", help="The first environment.")
 def init(folder: str, engine: str, environment: str) -> int:
     """Make a working repository in DIR (default: the current folder).
 
@@ -91,9 +89,7 @@ def _rendered(name: str, values: dict[str, str]) -> str:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    return jinja.from_string(_shipped("templates", "init", *name.split("/"))).render(
-        values, version=__version__
-    )
+    return jinja.from_string(_shipped("templates", "init", *name.split("/"))).render(values, version=__version__)
 
 
 def _bootstrap(engine: str, environment: str) -> dict[str, str]:
@@ -101,9 +97,7 @@ def _bootstrap(engine: str, environment: str) -> dict[str, str]:
     if engine == "argocd":
         from trainform.output import argocd
 
-        return argocd.files(
-            environment, {kind: _shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS}
-        )
+        return argocd.files(environment, {kind: _shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS})
     if engine == "flux":
         from trainform.output import flux
 
@@ -168,9 +162,7 @@ def _next(folder: str, engine: str, environment: str) -> Iterator[str]:
     yield "trainform render"
     yield 'git add --all && git commit --message "Training jobs" && git push'
     if engine == "argocd":
-        patch = (
-            "kubectl --namespace argocd patch configmap argocd-cm --patch-file gitops/argocd/argocd-cm.yaml"
-        )
+        patch = "kubectl --namespace argocd patch configmap argocd-cm --patch-file gitops/argocd/argocd-cm.yaml"
         yield f"{patch} && kubectl apply --kustomize gitops/argocd"
     elif engine == "flux":
         yield "kubectl apply --kustomize gitops/flux"

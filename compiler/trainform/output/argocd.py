@@ -1,0 +1,176 @@
+"""The bootstrap for Argo CD: a project, an ApplicationSet per environment, and health checks.
+
+Field names are those of `argoproj.io/v1alpha1` (AppProject, ApplicationSet, and the Application in its template)
+as released in Argo CD 2.14 to 3.3, and of the keys of ConfigMap `argocd-cm` that its operator manual lists under
+resource health. docs/gitops.md says why each setting is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trainform.output.emitter import emit
+
+Tree = dict[str, Any]
+
+NAMESPACE = "argocd"
+PROJECT = "trainform"
+REPOSITORY = "https://git.example.com/ml/training-jobs.git"
+"""Stands where people write the address of their own repository."""
+
+CLUSTER = "https://kubernetes.default.svc"
+
+HEALTH_KINDS = (
+    "jobset.x-k8s.io_JobSet",
+    "scheduling.x-k8s.io_PodGroup",
+    "scheduling.volcano.sh_PodGroup",
+    "kueue.x-k8s.io_Workload",
+)
+"""Group and kind, as `argocd-cm` spells them; the Lua of each lies in `health/`, in a file of that name."""
+
+RENDERED_KINDS = (
+    ("", "ConfigMap"),
+    ("", "ServiceAccount"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("jobset.x-k8s.io", "JobSet"),
+    ("scheduling.x-k8s.io", "PodGroup"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    ("external-secrets.io", "ExternalSecret"),
+    ("generators.external-secrets.io", "SSHKey"),
+    ("bitnami.com", "SealedSecret"),
+)
+"""Group and kind of everything that trainform renders for Argo CD."""
+
+SYNC_OPTIONS = [
+    "ApplyOutOfSyncOnly=true",
+    "RespectIgnoreDifferences=true",
+    "ServerSideApply=true",
+    "SkipDryRunOnMissingResource=true",
+]
+
+RETRY = {"limit": 5, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
+
+POD_TEMPLATE = ".spec.replicatedJobs[]?.template.spec.template"
+
+KUEUE_CHANGES = [
+    ".spec.suspend",
+    f"{POD_TEMPLATE}.metadata.labels",
+    f"{POD_TEMPLATE}.metadata.annotations",
+    f"{POD_TEMPLATE}.spec.nodeSelector",
+    f"{POD_TEMPLATE}.spec.tolerations",
+    f"{POD_TEMPLATE}.spec.schedulingGates",
+    f"({POD_TEMPLATE}.metadata | select(. == {{}}))",
+]
+"""What Kueue changes in a JobSet, as jq paths that Argo CD deletes from both sides before it compares them.
+
+The last removes what the second and third may leave behind, `metadata: {}`, where git has no metadata at all.
+"""
+
+
+def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
+    """The texts of the bootstrap by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
+    return {
+        "kustomization.yaml": _kustomization(environment),
+        "project.yaml": _PROJECT_HEAD + emit(project()),
+        f"trainform-{environment}.yaml": _APPLICATION_SET_HEAD + emit(application_set(environment)),
+        "argocd-cm.yaml": _HEALTH_HEAD + emit(health_config_map(health)),
+    }
+
+
+def project() -> Tree:
+    """An AppProject that admits what trainform renders, and nothing of cluster scope."""
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "AppProject",
+        "metadata": {"name": PROJECT, "namespace": NAMESPACE},
+        "spec": {
+            "description": "Training jobs that trainform rendered",
+            "sourceRepos": [REPOSITORY],
+            "destinations": [{"server": CLUSTER, "namespace": "*"}],
+            "namespaceResourceWhitelist": [{"group": group, "kind": kind} for group, kind in RENDERED_KINDS],
+        },
+    }
+
+
+def application_set(environment: str) -> Tree:
+    """An ApplicationSet that makes an Application of each folder `rendered/<environment>/<namespace>`."""
+    directories = [{"path": f"rendered/{environment}/*"}]
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "ApplicationSet",
+        "metadata": {"name": f"trainform-{environment}", "namespace": NAMESPACE},
+        "spec": {
+            "goTemplate": True,
+            "goTemplateOptions": ["missingkey=error"],
+            "generators": [{"git": {"repoURL": REPOSITORY, "revision": "HEAD", "directories": directories}}],
+            "syncPolicy": {"applicationsSync": "create-update", "preserveResourcesOnDeletion": True},
+            "template": {
+                "metadata": {"name": f"{environment}-{{{{ .path.basename }}}}"},
+                "spec": _application(),
+            },
+        },
+    }
+
+
+def _application() -> Tree:
+    return {
+        "project": PROJECT,
+        "source": {"repoURL": REPOSITORY, "targetRevision": "HEAD", "path": "{{ .path.path }}"},
+        "destination": {"server": CLUSTER, "namespace": "{{ .path.basename }}"},
+        "syncPolicy": {
+            "automated": {"prune": True, "selfHeal": True},
+            "syncOptions": SYNC_OPTIONS,
+            "retry": RETRY,
+        },
+        "ignoreDifferences": [
+            {"group": "jobset.x-k8s.io", "kind": "JobSet", "jqPathExpressions": KUEUE_CHANGES},
+        ],
+    }
+
+
+def health_config_map(health: Mapping[str, str]) -> Tree:
+    """A patch of Argo CD's own ConfigMap: one key per kind, everything else stays as it is."""
+    keys = {f"resource.customizations.health.{kind}": health[kind] for kind in HEALTH_KINDS}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "argocd-cm", "namespace": NAMESPACE},
+        "data": keys,
+    }
+
+
+def _kustomization(environment: str) -> str:
+    return "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n" + emit(
+        {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": ["project.yaml", f"trainform-{environment}.yaml"],
+        }
+    )
+
+
+_PROJECT_HEAD = """\
+# What the Applications of this repository may do. Write the address of your repository into sourceRepos, here and
+# in the ApplicationSet, and the namespaces of your teams into destinations.
+"""
+
+_APPLICATION_SET_HEAD = """\
+# One Application for each namespace of this environment. For one per job, append "/*" to the path of the generator
+# and take "{{ index .path.segments 2 }}" for the namespace, and it and the job for the name.
+#
+# Nothing here deletes an Application, and deleting an Application or this set leaves its jobs running: jobs end
+# when they are removed from git, and in no other way. When the last job of a namespace is gone, so is its folder:
+# end the job with `argocd app delete <environment>-<namespace> --cascade`.
+#
+# Namespaces are not created: their quota, queues and access rights come from elsewhere. Needs Argo CD 2.14.
+"""
+
+_HEALTH_HEAD = """\
+# How Argo CD tells the health of JobSets, PodGroups and Kueue Workloads. Patch it into Argo CD's ConfigMap:
+#
+#   kubectl --namespace argocd patch configmap argocd-cm --patch-file gitops/argocd/argocd-cm.yaml
+#
+# or list it under `patches` in the kustomization that installs Argo CD.
+"""

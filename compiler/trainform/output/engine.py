@@ -1,0 +1,68 @@
+"""What an object tells the engine that applies it: its wave, and whether it may be deleted unasked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainform.api import Environment
+
+SYNC_WAVE = "argocd.argoproj.io/sync-wave"
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+FLUX_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
+
+CONFIRM = ("Prune=confirm", "Delete=confirm")
+"""Sync options by which Argo CD (2.14 or later) asks before it prunes an object or deletes it with its Application."""
+
+LAST_WAVE = 0
+
+
+def sync_wave(kind: str) -> int:
+    """The wave in which Argo CD applies objects of `kind`: 0, the last, for JobSets; else -1.
+
+    Argo CD orders custom kinds of one wave by name only, and waits for the health of every wave but the last:
+    what a JobSet needs comes first, and training itself holds nothing up.
+    """
+    return LAST_WAVE if kind == "JobSet" else LAST_WAVE - 1
+
+
+def engine_annotations(tree: dict[str, Any], environment: Environment) -> dict[str, str]:
+    """The annotations that the rendered object `tree` gets for the engine of `environment`.
+
+    Empty without an engine. An annotation that the object has already is the user's word: its wave stays,
+    its sync options are added to. Every object of a job is protected alike, as a JobSet that waits for its
+    deletion still needs its hostfile and its PodGroup.
+    """
+    gitops = environment.spec.gitops
+    own: dict[str, str] = tree["metadata"].get("annotations") or {}
+    protected = gitops.prune_protection == "confirm"
+    if gitops.engine == "argocd":
+        return _argocd(tree["kind"], own, protected)
+    if gitops.engine == "flux" and protected:
+        return _flux(own)
+    return {}
+
+
+def _argocd(kind: str, own: dict[str, str], protected: bool) -> dict[str, str]:
+    annotations: dict[str, str] = {}
+    wave = sync_wave(kind)
+    if wave != LAST_WAVE and SYNC_WAVE not in own:
+        annotations[SYNC_WAVE] = str(wave)
+    if protected:
+        annotations[SYNC_OPTIONS] = _with_confirmation(own.get(SYNC_OPTIONS, ""))
+    return annotations
+
+
+def _with_confirmation(own: str) -> str:
+    """The user's sync options, then those of `CONFIRM` that the user decided nothing about."""
+    options = [option for part in own.split(",") if (option := part.strip())]
+    decided = {option.partition("=")[0] for option in options}
+    return ",".join([*options, *(each for each in CONFIRM if each.partition("=")[0] not in decided)])
+
+
+def _flux(own: dict[str, str]) -> dict[str, str]:
+    """Flux cannot ask. The nearest that it has is to delete nothing: `kubectl delete` is the confirmation.
+
+    A running job that is deleted by mistake is gone; one that is left behind can still be deleted.
+    """
+    return {} if FLUX_PRUNE in own else {FLUX_PRUNE: "disabled"}

@@ -1,0 +1,145 @@
+"""The bootstrap for Flux: a Kustomization per environment, with health checks and ignore rules.
+
+Field names are those of `kustomize.toolkit.fluxcd.io/v1` as released: `healthCheckExprs` and `deletionPolicy` came
+with Flux 2.5, `ignore` with Flux 2.9 (kustomize-controller 1.9). docs/gitops.md says why each setting is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainform.output.emitter import emit
+
+Tree = dict[str, Any]
+
+NAMESPACE = "flux-system"
+SOURCE = "flux-system"
+"""The GitRepository of this repository, by the name that `flux bootstrap` gives it."""
+
+_SUSPENDED = "has(spec.suspend) && spec.suspend"
+
+HEALTH_CHECKS: list[dict[str, str]] = [
+    {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "failed": f"!({_SUSPENDED}) && has(status.conditions)"
+        " && status.conditions.exists(c, c.type == 'Failed' && c.status == 'True')",
+        "current": f"({_SUSPENDED}) || has(status.conditions) || has(status.replicatedJobsStatus)",
+    },
+    {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "PodGroup",
+        "failed": "has(status.phase) && status.phase in ['Failed', 'Unknown']",
+        "current": "has(status.phase)",
+    },
+    {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "failed": "has(status.phase) && status.phase in ['Failed', 'Unknown']",
+        "current": "has(status.phase)",
+    },
+    {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "Workload",
+        "failed": "has(status.conditions) && status.conditions.exists(c, c.type == 'Finished' && c.status == 'True'"
+        " && c.reason in ['Failed', 'AdmissionChecksRejected'])",
+        "current": "has(status.conditions)"
+        " && status.conditions.exists(c, c.type in ['Admitted', 'Finished'] && c.status == 'True')",
+    },
+]
+"""When an object is ready (`current`) or lost (`failed`), in CEL; in progress otherwise, or while it has no status.
+
+Flux holds the next commit back until everything is ready or `timeout` has passed. So a JobSet is ready as soon as
+its controller has seen it, or while it waits in a queue: training for a week is no reason to wait for a week.
+`failed` comes before `current`, and an expression about a field of an absent `status` is an error, which counts as
+in progress; `false && error` is false, and so a suspended JobSet needs no status. Of `apiVersion` only the group
+counts.
+"""
+
+REPLICATED_JOBS = 4
+"""How many replicated jobs the ignore rules reach: JSON pointers know no wildcards. Our runtimes have up to three."""
+
+_POD_FIELDS = (
+    "metadata/labels",
+    "metadata/annotations",
+    "spec/nodeSelector",
+    "spec/tolerations",
+    "spec/schedulingGates",
+)
+
+KUEUE_CHANGES = [
+    "/spec/suspend",
+    *(
+        f"/spec/replicatedJobs/{index}/template/spec/template/{field}"
+        for index in range(REPLICATED_JOBS)
+        for field in _POD_FIELDS
+    ),
+]
+"""What Kueue changes in a JobSet, as JSON pointers."""
+
+_CREATE_ONLY = {
+    "apiVersion": "jobset.x-k8s.io/v1alpha2",
+    "kind": "JobSet",
+    "metadata": {"name": "any", "annotations": {"kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent"}},
+}
+
+
+def files(environment: str) -> dict[str, str]:
+    """The texts of the bootstrap by their names in `gitops/flux/`."""
+    return {
+        "kustomization.yaml": emit(
+            {
+                "apiVersion": "kustomize.config.k8s.io/v1beta1",
+                "kind": "Kustomization",
+                "resources": [f"trainform-{environment}.yaml"],
+            }
+        ),
+        f"trainform-{environment}.yaml": _HEAD + emit(kustomization(environment)),
+    }
+
+
+def kustomization(environment: str) -> Tree:
+    """The Kustomization that applies `rendered/<environment>`."""
+    return {
+        "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+        "kind": "Kustomization",
+        "metadata": {"name": f"trainform-{environment}", "namespace": NAMESPACE},
+        "spec": {
+            "interval": "10m",
+            "retryInterval": "2m",
+            "timeout": "5m",
+            "sourceRef": {"kind": "GitRepository", "name": SOURCE},
+            "path": f"./rendered/{environment}",
+            "prune": True,
+            "deletionPolicy": "Orphan",
+            "wait": True,
+            "healthCheckExprs": HEALTH_CHECKS,
+            "ignore": [{"paths": KUEUE_CHANGES, "target": {"group": "jobset.x-k8s.io", "kind": "JobSet"}}],
+            "patches": [create_only()],
+        },
+    }
+
+
+def create_only() -> Tree:
+    """A patch by which Flux creates JobSets of a Kueue queue and then leaves them alone until they are pruned.
+
+    The API server refuses to give a running JobSet back the nodeSelector and tolerations of git. Flux asks it in a
+    dry run, before its ignore rules are looked at (kustomize-controller#1739), and one refusal stops the
+    whole environment.
+    """
+    target = {"group": "jobset.x-k8s.io", "kind": "JobSet", "labelSelector": "kueue.x-k8s.io/queue-name"}
+    return {"target": target, "patch": emit(_CREATE_ONLY)}
+
+
+_HEAD = """\
+# Applies rendered/ of this environment. sourceRef names the GitRepository that holds this repository; `flux
+# bootstrap` calls it flux-system.
+#
+# - Deleting this Kustomization leaves the jobs running; removing a job from git ends it.
+# - `ignore` needs Flux 2.9, everything else Flux 2.5: on an older Flux remove that block. Its paths reach four
+#   replicated jobs per JobSet.
+# - JobSets with a Kueue queue are created and then left alone. To run a changed job under stable naming, delete its
+#   JobSet: Flux makes the new one.
+# - Where another Kustomization installs JobSet and the schedulers, name it: dependsOn: [{name: infrastructure}].
+# - With secrets.mode sops, add decryption: {provider: sops, secretRef: {name: sops-age}}.
+"""

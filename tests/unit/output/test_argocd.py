@@ -1,0 +1,118 @@
+"""The bootstrap for Argo CD."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import jq
+import pytest
+import yaml
+
+from support.kustomize import build, needs_kubectl, write
+from trainform.output import argocd
+
+HEALTH = {kind: f'-- {kind}\nreturn {{ status = "Healthy", message = "" }}\n' for kind in argocd.HEALTH_KINDS}
+FILES = argocd.files("prod", HEALTH)
+APPLICATION = argocd.application_set("prod")["spec"]["template"]["spec"]
+
+
+def jobset(**pod_template: Any) -> dict[str, Any]:
+    jobs = [
+        {"name": name, "replicas": 1, "template": {"spec": {"parallelism": 2, "template": copy.deepcopy(pod_template)}}}
+        for name in ("launcher", "node")
+    ]
+    return {"kind": "JobSet", "metadata": {"name": "llm"}, "spec": {"replicatedJobs": jobs}}
+
+
+def admitted(tree: dict[str, Any]) -> dict[str, Any]:
+    """A JobSet as Kueue leaves it when it admits it."""
+    tree = copy.deepcopy(tree)
+    tree["spec"]["suspend"] = False
+    for job in tree["spec"]["replicatedJobs"]:
+        template = job["template"]["spec"]["template"]
+        metadata = template.setdefault("metadata", {})
+        metadata.setdefault("labels", {})["kueue.x-k8s.io/podset"] = job["name"]
+        metadata.setdefault("annotations", {})["kueue.x-k8s.io/workload"] = "jobset-llm-1a2b3"
+        template["spec"].setdefault("nodeSelector", {})["pool"] = "h100"
+        template["spec"].setdefault("tolerations", []).append({"key": "gpu", "operator": "Exists"})
+        template["spec"].setdefault("schedulingGates", []).append({"name": "kueue.x-k8s.io/topology"})
+    return tree
+
+
+def compared(tree: dict[str, Any]) -> dict[str, Any]:
+    """What Argo CD compares: it deletes each ignored path, one after the other."""
+    for path in APPLICATION["ignoreDifferences"][0]["jqPathExpressions"]:
+        tree = jq.compile(f"del({path})").input_value(tree).first()
+    return tree
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        jobset(spec={"containers": [{"name": "node"}]}),
+        jobset(metadata={"labels": {"team": "nlp"}}, spec={"containers": [], "nodeSelector": {"gpu": "h100"}}),
+        jobset(metadata={"annotations": {"a": "b"}}, spec={"tolerations": [{"key": "spot"}], "containers": []}),
+    ],
+    ids=["bare", "labels", "annotations"],
+)
+def test_what_kueue_changes_is_no_drift(tree):
+    assert compared(admitted(tree)) == compared(tree)
+
+
+def test_any_other_change_is_drift():
+    changed = jobset(spec={"containers": [{"name": "node", "image": "other"}]})
+    assert compared(changed) != compared(jobset(spec={"containers": [{"name": "node"}]}))
+
+
+def test_ignored_fields_are_left_alone_when_syncing_too():
+    assert "RespectIgnoreDifferences=true" in APPLICATION["syncPolicy"]["syncOptions"]
+
+
+def test_nothing_is_forced_or_replaced():
+    text = "".join(FILES.values())
+    assert "Force=" not in text
+    assert "Replace=" not in text
+
+
+def test_nobody_deletes_jobs_by_deleting_applications():
+    policy = argocd.application_set("prod")["spec"]["syncPolicy"]
+    assert policy == {"applicationsSync": "create-update", "preserveResourcesOnDeletion": True}
+    assert "allowEmpty" not in APPLICATION["syncPolicy"]["automated"]
+
+
+def test_one_application_for_each_namespace_of_the_environment():
+    spec = argocd.application_set("eu")["spec"]
+    assert spec["generators"][0]["git"]["directories"] == [{"path": "rendered/eu/*"}]
+    assert spec["template"]["metadata"]["name"] == "eu-{{ .path.basename }}"
+    assert spec["template"]["spec"]["destination"]["namespace"] == "{{ .path.basename }}"
+
+
+def test_an_environment_may_be_called_as_a_file_of_the_bootstrap():
+    assert len(argocd.files("project", HEALTH)) == len(FILES) == 4
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_is_yaml(name):
+    assert yaml.safe_load(FILES[name])["kind"]
+
+
+def test_the_scripts_arrive_as_they_are():
+    data = yaml.safe_load(FILES["argocd-cm.yaml"])["data"]
+    assert data == {f"resource.customizations.health.{kind}": text for kind, text in HEALTH.items()}
+
+
+@needs_kubectl
+def test_kustomize_builds_the_folder(tmp_path):
+    kinds = [tree["kind"] for tree in build(write(tmp_path / "argocd", FILES))]
+    assert sorted(kinds) == ["AppProject", "ApplicationSet"]
+
+
+@needs_kubectl
+def test_the_config_map_patches_that_of_argo_cd(tmp_path):
+    theirs = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: argocd-cm, namespace: argocd}\ndata: {url: theirs}\n"
+    kustomization = "resources: [theirs.yaml]\npatches: [{path: argocd-cm.yaml}]\n"
+    texts = {"theirs.yaml": theirs, "kustomization.yaml": kustomization, "argocd-cm.yaml": FILES["argocd-cm.yaml"]}
+    (merged,) = build(write(tmp_path, texts))
+    assert merged["data"]["url"] == "theirs"
+    assert len(merged["data"]) == 1 + len(argocd.HEALTH_KINDS)
