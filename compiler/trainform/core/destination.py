@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainform.api import DEFAULT_ENVIRONMENT, Environment, TrainJob
-from trainform.api.selectors import matches_labels
-from trainform.core.consistency import consistency_problems
-from trainform.core.object_patches import apply_patches, read_patches, unmatched
+from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
     from trainform.core.object_patches import ObjectPatch, PatchProblem
     from trainform.core.plan import Plan
@@ -26,7 +24,7 @@ class Destination:
     """An Environment and its document (none for the one called `default`), its final patches read,
     and what they met in the jobs so far: a patch that meets nothing is an error in the end."""
 
-    environment: Environment = DEFAULT_ENVIRONMENT
+    given: Environment | None = None
     document: Document | None = None
     patches: list[ObjectPatch] = field(default_factory=list)
     matched: list[set[int]] = field(default_factory=list)
@@ -38,18 +36,42 @@ class Destination:
     def of(cls, inputs: Inputs) -> Destination:
         """The Environment among the inputs; what is wrong with its patches is told there."""
         item = inputs.environment
-        if item is None or not isinstance(item.model, Environment):
+        if item is None:
+            return cls()
+        from trainform.api import Environment
+        from trainform.core.object_patches import read_patches
+
+        if not isinstance(item.model, Environment):
             return cls()
         patches, problems = read_patches(item.model.spec.patches)
         inputs.diagnostics += [_diagnostic(problem, item.document) for problem in problems]
         return cls(item.model, item.document, patches, complete=item.sound and not problems)
 
     @property
+    def environment(self) -> Environment:
+        """The Environment, or the defaults where there is none. Ask `given` first: these models take
+        long to import, and most runs have no Environment."""
+        if self.given is None:
+            from trainform.api import DEFAULT_ENVIRONMENT
+
+            self.given = DEFAULT_ENVIRONMENT
+        return self.given
+
+    @property
+    def is_default(self) -> bool:
+        """Whether there is no Environment: a job compiles as the controller would build it."""
+        return self.document is None
+
+    @property
     def name(self) -> str:
-        return self.environment.name
+        return "default" if self.given is None else self.given.name
 
     def selects(self, item: Input) -> bool:
         """Whether the Environment's selector takes the job; labels that are no text select nothing."""
+        if self.is_default:
+            return True
+        from trainform.api.selectors import matches_labels
+
         metadata = item.document.tree.get("metadata")
         labels = metadata.get("labels") if isinstance(metadata, dict) else None
         if isinstance(item.model, TrainJob):
@@ -60,6 +82,9 @@ class Destination:
         """Put the final patches on the built objects, and report what they break."""
         if self.document is None or not self.patches:
             return
+        from trainform.core.consistency import consistency_problems
+        from trainform.core.object_patches import apply_patches
+
         before = list(plan.objects)
         patched = apply_patches(before, self.patches)
         self.matched.append(patched.matched)
@@ -72,6 +97,8 @@ class Destination:
         """Errors for patches that met nothing in any job; only worth telling when every job rendered."""
         if self.document is None or not self.complete:
             return []
+        from trainform.core.object_patches import unmatched
+
         final = unmatched(self.patches, self.matched, self.objects)
         return [*(_diagnostic(problem, self.document) for problem in final), *self._unmatched_jobs()]
 

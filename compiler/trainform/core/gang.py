@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def effective_gang(plan: Plan) -> Gang:
     Environment that turns a runtime's gang off says so.
     """
     own = _runtimes_gang(plan)
+    if plan.destination.is_default:
+        return own
     choice = plan.environment.spec.scheduling.gang
     if choice is None or choice.scheduler is None:
         return own
@@ -107,11 +108,12 @@ def _deviates(plan: Plan, code: str, message: str) -> None:
 
 
 def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
-    specs = (
-        (admitted_pod_spec(pods.pod_spec, plan.namespace, plan.facts) if admitted else pods.pod_spec, pods)
-        for pods in plan.pod_sets
-    )
+    specs = [pods.pod_spec for pods in plan.pod_sets]
+    if admitted:
+        from trainform.k8s.admission import admitted_pod_spec
+
+        specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
     return scaled_sum(
         (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
-        for spec, pods in specs
+        for spec, pods in zip(specs, plan.pod_sets, strict=True)
     )

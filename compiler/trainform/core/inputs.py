@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trainform.api import Environment, Read, Runtime, TrainJob, read
+from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
-from trainform.k8s.fact_links import diagnose_links
-from trainform.k8s.facts import diagnose
 from trainform.source import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from trainform.api import Environment
 
     from trainform.k8s.tree import Tree
 
@@ -100,7 +100,10 @@ def sort(
         key = key_of(document, inputs.namespace)
         _place(inputs, key, _input(document, told, first[key], cache))
     _hand_out_companions(inputs)
-    inputs.diagnostics += diagnose_links(inputs.fact_documents)
+    if inputs.fact_documents:
+        from trainform.k8s.fact_links import diagnose_links
+
+        inputs.diagnostics += diagnose_links(inputs.fact_documents)
     return inputs
 
 
@@ -116,9 +119,12 @@ def _take_environment(
             inputs.diagnostics.append(_second_environment(document, inputs.environment.document))
         else:
             inputs.environment = item
-    model = inputs.environment.model if inputs.environment else None
-    if isinstance(model, Environment) and model.spec.namespace:
-        inputs.namespace = model.spec.namespace
+    if inputs.environment is not None:
+        from trainform.api import Environment
+
+        model = inputs.environment.model
+        if isinstance(model, Environment) and model.spec.namespace:
+            inputs.namespace = model.spec.namespace
 
 
 def _first_of_each(documents: Iterable[Document], namespace: str) -> dict[Key, Document]:
@@ -182,6 +188,8 @@ def _input(
     told = [*source, *found.diagnostics]
     known = found.model is not None or found.subject == "fact"
     if found.subject == "fact":
+        from trainform.k8s.facts import diagnose
+
         told += diagnose(document)
     if known and document.ambiguous:
         told += _read_differently(document, found)

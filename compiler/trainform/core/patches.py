@@ -40,7 +40,8 @@ def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]
     """
     jobs = list(replicated_jobs)
     destination = plan.destination
-    environments = Patches(destination.document, destination.environment.spec.runtime_patches, True)
+    given = () if destination.is_default else destination.environment.spec.runtime_patches
+    environments = Patches(destination.document, given, True)
     for source in (environments, Patches(None, plan.job.spec.runtime_patches or ())):
         for index, patch in enumerate(source.patches):
             _apply(plan, jobs, source, index, without_unset(patch.training_runtime_spec or {}))

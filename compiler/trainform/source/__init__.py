@@ -2,6 +2,5 @@
 
 from trainform.source.document import Document
 from trainform.source.load import Loaded, load
-from trainform.source.templates import load_template
 
-__all__ = ["Document", "Loaded", "load", "load_template"]
+__all__ = ["Document", "Loaded", "load"]
