@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path, Severity
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 _UNKNOWN = ("TF101", "TF106", "TF107", "TF108")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with the element at `path`.
 
     `leave_out` names the elements to leave out of the model so that later stages can go on:
@@ -41,7 +39,7 @@ class Problem:
     def moved(self, move: Callable[[Path], Path]) -> Problem:
         """The problem with every path of it moved."""
         left_out = None if self.leave_out is None else tuple(map(move, self.leave_out))
-        return replace(self, path=move(self.path), leave_out=left_out)
+        return self._replace(path=move(self.path), leave_out=left_out)
 
     def of(self, document: Document) -> Diagnostic:
         """The problem as a user sees it; a field that should not be there is shown at its name."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import rules, runtime_rules
 from trainform.api.kinds import Subject, subject
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A document as its kind wants it.
 
     `model` is built from what is usable: elements with an error are left out of a private copy, so that later

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", TrainJob, Runtime, "Environment")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape(Generic[M]):
+class Shape(NamedTuple, Generic[M]):
     """The model of what is usable in `tree`, without the elements at `gone`; None when that is nothing."""
 
     model: M | None

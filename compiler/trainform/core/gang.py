@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
@@ -15,8 +14,7 @@ POLICY: Path = ("spec", "podGroupPolicy")
 CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
 
 
-@dataclass(frozen=True, slots=True)
-class Gang:
+class Gang(NamedTuple):
     """The gang of a job, in effect. `scheduler` is empty where there is none.
 
     `chosen` says that the Environment chose it: then pods are sent to that scheduler, while a policy

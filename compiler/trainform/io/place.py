@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path, Position
 
 
-@dataclass(frozen=True, slots=True)
-class WholeFile:
+class WholeFile(NamedTuple):
     """A `Place` without contents: every path stands at the file's beginning."""
 
     file: str

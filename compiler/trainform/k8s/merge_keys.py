@@ -7,14 +7,13 @@ replaced whole (tolerations, command, args, envFrom, rules of policies); a map a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 _NOTHING: Mapping[str, MergeNode] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class MergeNode:
+class MergeNode(NamedTuple):
     """How one field merges, and what is known of the fields below it.
 
     `fields` speaks of the members of the map, or of each entry of the list. A list merges where
@@ -24,7 +23,7 @@ class MergeNode:
     entries where they are and appends new ones, where position in the list has a meaning.
     """
 
-    fields: Mapping[str, MergeNode] = field(default_factory=lambda: _NOTHING)
+    fields: Mapping[str, MergeNode] = _NOTHING
     merges: bool = False
     merge_key: str = ""
     one_of: bool = False

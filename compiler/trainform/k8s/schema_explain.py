@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
@@ -25,8 +24,7 @@ _LISTED = 8
 """So many known fields or values still fit into a hint."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaProblem:
+class SchemaProblem(NamedTuple):
     """One element that its schema refuses: where, a code of TF101 to TF105, what is wrong, what to write."""
 
     path: Path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
 from yaml.nodes import Node
@@ -17,8 +17,7 @@ from trainform.source.parser import MAX_DEPTH, TooDeep, compose
 from trainform.source.text import Source, decode, split_documents
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """The objects of a file in its order, and its problems.
 
     An object with problems of its own (a duplicate key, say) is there all the same; its diagnostics
