@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from trainform.api.runtime import MpiPolicy
 from trainform.core.blame import blame
+from trainform.core.finished import Step, finished_jobset, finished_steps
 from trainform.core.gang import Gang, gang_demand
 from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
 from trainform.core.pod_set import STEP_LABEL, PodSet
 from trainform.core.resources import gpu_count
+from trainform.core.schedulers import (
+    SCHEDULER_NAMES,
+    check_schedulers,
+    send_to_scheduler,
+    tell_undeclared,
+    tell_waiting_steps,
+)
 from trainform.core.secrets import SecretNeed
 from trainform.core.trainer import (
     COMPLETION_INDEX,
@@ -25,11 +35,21 @@ from trainform.core.trainer import (
 from trainform.core.upsert import upsert
 from trainform.diagnostics import Diagnostic, Path, Place
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.matching import selector_keys, selector_matches
+from trainform.k8s.pod_requests import format_requests, pod_requests
+from trainform.k8s.rule_parts import table, tables, text, texts
 from trainform.k8s.tree import Tree
+
+if TYPE_CHECKING:
+    # Models of the Environment, for annotations: most runs have none, and importing them takes a while.
+    from trainform.api.scheduling import Kueue as Kueue
+    from trainform.api.scheduling import Topology as Topology
 
 __all__ = [
     "COMPLETION_INDEX",
     "NODE_CONTAINER",
+    "SCHEDULER_NAMES",
     "STAGES",
     "STEP_LABEL",
     "TRAINER_PORT",
@@ -43,18 +63,34 @@ __all__ = [
     "Plugin",
     "PodSet",
     "SecretNeed",
+    "Step",
     "Trainer",
     "Tree",
+    "admitted_pod_spec",
     "blame",
+    "check_schedulers",
     "count_per_node",
     "did_you_mean",
     "env_var",
+    "finished_jobset",
+    "finished_steps",
+    "format_requests",
     "gang_demand",
     "gpu_count",
     "merge_into",
     "no_reserved_variables",
+    "pod_requests",
+    "selector_keys",
+    "selector_matches",
+    "send_to_scheduler",
     "set_nodes",
     "set_trainer_env",
+    "table",
+    "tables",
+    "tell_undeclared",
+    "tell_waiting_steps",
+    "text",
+    "texts",
     "trainer_host",
     "upsert",
     "without_trainer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import Plan, Plugin, Tree, gang_demand
+from trainform.plugin import Plan, Plugin, Tree, gang_demand, send_to_scheduler, tell_waiting_steps
 
 POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
@@ -20,7 +20,11 @@ class Coscheduling(Plugin):
     def applies(self, plan: Plan) -> bool:
         return plan.gang.scheduler == "coscheduling"
 
+    def validate(self, plan: Plan) -> None:
+        tell_waiting_steps(plan)
+
     def enforce_pod_group_policy(self, plan: Plan) -> None:
+        send_to_scheduler(plan)
         plan.label_pods(POD_GROUP_LABEL, plan.name)
 
     def build(self, plan: Plan) -> Iterable[Tree]:

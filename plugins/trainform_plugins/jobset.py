@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, env_var, set_trainer_env, upsert
+from trainform.plugin import (
+    NODE_CONTAINER,
+    Plan,
+    Plugin,
+    PodSet,
+    Tree,
+    check_schedulers,
+    env_var,
+    set_trainer_env,
+    upsert,
+)
 
 INITIALIZERS = ("dataset", "model")
 INITIALIZER_VOLUME = "initializer"
@@ -16,6 +26,7 @@ QUEUE_LABELS = (
     "kai.scheduler/queue",
 )
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+RERUN = "trainform.dev/rerun"
 DEADLINE_RULE = "trainjobDeadline"
 
 
@@ -57,10 +68,13 @@ class JobSet(Plugin):
         jobset: Tree = {
             "apiVersion": "jobset.x-k8s.io/v1alpha2",
             "kind": "JobSet",
-            "metadata": _with_queue_labels(plan),
+            "metadata": _with_rerun(plan, _with_queue_labels(plan)),
             "spec": spec,
         }
         return (jobset,)
+
+    def check(self, plan: Plan) -> None:
+        check_schedulers(plan)
 
 
 def _has_initializer(plan: Plan, kind: str) -> None:
@@ -216,11 +230,23 @@ def _deadline(plan: Plan, spec: Tree) -> None:
     )
 
 
+def _with_rerun(plan: Plan, metadata: Tree) -> Tree:
+    """`trainform rerun` counts up an annotation of the TrainJob: with it, the JobSet is another one."""
+    count = (plan.job.metadata.annotations or {}).get(RERUN)
+    if count is None:
+        return metadata
+    return {**metadata, "annotations": {**(metadata.get("annotations") or {}), RERUN: count}}
+
+
 def _with_queue_labels(plan: Plan) -> Tree:
-    """D12: the queue labels of the TrainJob, which no cluster will see, go on the JobSet."""
+    """D12: the queue labels of the TrainJob, which no cluster will see, go on the JobSet.
+
+    They come last, over what an Environment put there, which is over what the template says.
+    """
     wanted = plan.job.metadata.labels or {}
     labels = plan.metadata.get("labels") or {}
-    moved = {key: wanted[key] for key in QUEUE_LABELS if key in wanted and wanted[key] != labels.get(key)}
+    known = dict.fromkeys((*QUEUE_LABELS, plan.gang.queue_label))
+    moved = {key: wanted[key] for key in known if key in wanted and wanted[key] != labels.get(key)}
     if not moved:
         return plan.metadata
     plan.deviates_each(

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import Path, Plan, Plugin, PodSet, Tree, gang_demand
+from trainform.plugin import (
+    Path,
+    Place,
+    Plan,
+    Plugin,
+    PodSet,
+    Tree,
+    did_you_mean,
+    gang_demand,
+    send_to_scheduler,
+    tell_undeclared,
+    tell_waiting_steps,
+)
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
+
+BUILT_IN_QUEUES = ("default", "root")
+"""The queues that Volcano makes itself."""
 
 BUILT_IN_PRIORITIES = ("system-cluster-critical", "system-node-critical")
 """The priority classes that every cluster has."""
 
 
 class Volcano(Plugin):
-    """One PodGroup that holds all pods of the job, in the queue of the template or the TrainJob.
+    """One PodGroup that holds all pods of the job, in the queue of the TrainJob, else of the Environment,
+    else of the template.
 
     Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`.
     """
@@ -26,11 +42,13 @@ class Volcano(Plugin):
         return plan.gang.scheduler == "volcano"
 
     def validate(self, plan: Plan) -> None:
+        tell_waiting_steps(plan)
         _queue_is_named(plan)
         for pods in plan.pod_sets:
             _priority_class_exists(plan, pods)
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
+        send_to_scheduler(plan)
         plan.annotate_pods(GROUP_ANNOTATION, plan.name)
         _take_over_queue(plan)
 
@@ -51,6 +69,11 @@ class Volcano(Plugin):
         }
         return (pod_group,)
 
+    def check(self, plan: Plan) -> None:
+        for tree in plan.objects:
+            if tree["kind"] == "PodGroup":
+                _queue_is_declared(plan, tree)
+
 
 def _jobs_queue(plan: Plan) -> str | None:
     """The queue that the TrainJob is annotated with: it beats the template's (D12)."""
@@ -64,7 +87,7 @@ def _templates_queue(plan: Plan) -> str | None:
 
 
 def _queue_is_named(plan: Plan) -> None:
-    of_job, of_template = _jobs_queue(plan), _templates_queue(plan)
+    of_job, of_template = _jobs_queue(plan), plan.gang.queue or _templates_queue(plan)
     if of_job == "" or (of_job is None and of_template == ""):
         plan.report(
             "TF331",
@@ -76,15 +99,46 @@ def _queue_is_named(plan: Plan) -> None:
 
 
 def _take_over_queue(plan: Plan) -> None:
-    queue = _jobs_queue(plan)
-    if not queue or queue == _templates_queue(plan):
+    of_template, of_job = _templates_queue(plan), _jobs_queue(plan)
+    queue = of_job or plan.gang.queue
+    if not queue or queue == of_template:
         return
     plan.metadata["annotations"] = {**(plan.metadata.get("annotations") or {}), QUEUE_ANNOTATION: queue}
-    plan.deviates_each(
-        "D12",
-        f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; here it names the PodGroup's queue",
-        path=QUEUE_PATH,
+    if of_job:
+        plan.deviates_each(
+            "D12",
+            f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; here it names the PodGroup's queue",
+            path=QUEUE_PATH,
+        )
+
+
+def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
+    queue = (pod_group.get("spec") or {}).get("queue")
+    declared = plan.facts.names("Queue")
+    if not queue or queue in BUILT_IN_QUEUES or queue in declared:
+        return
+    if not declared:
+        tell_undeclared(plan, f"Volcano Queue {queue}", "the gangs in it are not checked against it")
+        return
+    path, place = _queue_source(plan, queue)
+    plan.report(
+        "TF362",
+        f"there is no Volcano Queue {queue!r}",
+        hint=did_you_mean(queue, declared) or f"declared are {', '.join(declared)}",
+        path=path,
+        place=place,
+        object=f"PodGroup/{plan.name}",
+        object_path=("spec", "queue"),
     )
+
+
+def _queue_source(plan: Plan, queue: str) -> tuple[Path, Place | None]:
+    """Where the queue is named; None for the TrainJob."""
+    if queue == _jobs_queue(plan):
+        return QUEUE_PATH, None
+    if queue == plan.gang.queue:
+        return ("spec", "scheduling", "gang", "queue"), plan.destination.document
+    return ("spec", "template", *QUEUE_PATH), plan.runtime_document
 
 
 def _priority_class_exists(plan: Plan, pods: PodSet) -> None:

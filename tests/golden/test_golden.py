@@ -15,6 +15,7 @@ import ryaml
 from ruamel.yaml import YAML
 
 from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, plugins_for, update
+from support.stored import empty_maps, loose_quantities
 from trainform.core.check import SCHEMAS
 from trainform.core.registry import load_plugins
 from trainform.k8s import schema
@@ -56,6 +57,8 @@ def test_objects_are_valid_and_a_fixed_point_of_defaulting(case: GoldenCase) -> 
             kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
             assert kind is None or not schema.check(kind, tree)
             assert admit(tree) == tree
+            assert not empty_maps(tree)
+            assert not loose_quantities(tree)
 
 
 @each_case
@@ -77,13 +80,24 @@ def test_a_plugin_that_does_not_act_leaves_no_trace(case: GoldenCase) -> None:
         others = tuple(other for other in plugins if other is not plugin)
         if files_of(compiled(case, others)) != everything:
             changed.add(plugin.name)
-    assert changed <= {*frameworks(case), case.plugin, "plain", "jobset"}
+    assert changed <= {*frameworks(case), case.plugin, "plain", "jobset", "secrets", "lifecycle"}
 
 
 def frameworks(case: GoldenCase) -> set[str]:
     """The policies that the case's runtimes name: each is a plugin of the same name."""
     text = "".join(str(document.tree) for document in case.loaded().documents)
-    known = ("torch", "mpi", "jax", "xgboost", "flux", "coscheduling", "volcano")
+    known = (
+        "torch",
+        "mpi",
+        "jax",
+        "xgboost",
+        "flux",
+        "coscheduling",
+        "volcano",
+        "kueue",
+        "kai",
+        "yunikorn",
+    )
     return {name for name in known if name in text} | {"torchtune"}
 
 
@@ -115,8 +129,6 @@ def test_every_plugin_has_its_cases() -> None:
     failing = dict(counts)
     for case in golden_cases():
         counts[case.plugin] = counts.get(case.plugin, 0) + 1
-        failing[case.plugin] = failing.get(case.plugin, 0) + (
-            ": error " in case.expected().get(DIAGNOSTICS, "")
-        )
+        failing[case.plugin] = failing.get(case.plugin, 0) + (": error " in case.expected().get(DIAGNOSTICS, ""))
     assert {name: count for name, count in counts.items() if count < 6} == {}
     assert [name for name, count in failing.items() if not count] == []

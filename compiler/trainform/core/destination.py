@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
+from trainform.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,7 @@ class Destination:
     matched: list[set[int]] = field(default_factory=list)
     objects: list[Tree] = field(default_factory=list)
     patched_jobs: set[tuple[int, str]] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
     complete: bool = True
 
     @classmethod
@@ -66,6 +68,11 @@ class Destination:
     def name(self) -> str:
         return "default" if self.given is None else self.given.name
 
+    @property
+    def hashes_names(self) -> bool:
+        """Whether objects are called by their content."""
+        return not self.is_default and self.environment.spec.gitops.naming == "content-hash"
+
     def selects(self, item: Input) -> bool:
         """Whether the Environment's selector takes the job; labels that are no text select nothing."""
         if self.is_default:
@@ -79,16 +86,19 @@ class Destination:
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
     def patch(self, plan: Plan) -> None:
-        """Put the final patches on the built objects, and report what they break."""
+        """Put the final patches on the built objects, and report what they break.
+
+        Patches know the objects by their stable names.
+        """
         if self.document is None or not self.patches:
             return
         from trainform.core.consistency import consistency_problems
-        from trainform.core.object_patches import apply_patches
+        from trainform.core.object_patches import apply_patches, known_as
 
         before = list(plan.objects)
-        patched = apply_patches(before, self.patches)
+        patched = apply_patches(before, self.patches, plan.stable)
         self.matched.append(patched.matched)
-        self.objects += before
+        self.objects += [known_as(tree, plan.stable) for tree in before]
         plan.objects = patched.objects
         for problem in (*patched.problems, *consistency_problems(before, patched)):
             plan.diagnostics.append(_diagnostic(problem, self.document))
@@ -100,7 +110,8 @@ class Destination:
         from trainform.core.object_patches import unmatched
 
         final = unmatched(self.patches, self.matched, self.objects)
-        return [*(_diagnostic(problem, self.document) for problem in final), *self._unmatched_jobs()]
+        told = [_diagnostic(problem, self.document) for problem in final]
+        return [*told, *self._unmatched_jobs(), *self._unmatched_steps()]
 
     def _unmatched_jobs(self) -> Iterable[Diagnostic]:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
@@ -116,6 +127,22 @@ class Destination:
                         (*root, "spec", "replicatedJobs", number, "name"),
                         self.document,
                     )
+
+    def _unmatched_steps(self) -> Iterable[Diagnostic]:
+        """Settings for steps that no job here has: a slip of the pen where one has nearly that name, else
+        perhaps meant for jobs that are not here today."""
+        kueue = self.environment.spec.scheduling.kueue
+        for name in kueue.steps if kueue else ():
+            if self.steps and name not in self.steps:
+                near = did_you_mean(name, self.steps)
+                yield Diagnostic(
+                    "TF355",
+                    "error" if near else "info",
+                    f"no job here has a replicated job {name!r}",
+                    near or f"they have {', '.join(sorted(self.steps))}",
+                    ("spec", "scheduling", "kueue", "steps", name),
+                    self.document,
+                )
 
 
 def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:

@@ -75,6 +75,15 @@ class Plan:
         return str(self.metadata["name"])
 
     @property
+    def stable_name(self) -> str:
+        """The TrainJob's name, which is the JobSet's too unless that ends in a content hash."""
+        return self.job.metadata.name
+
+    def stable(self, name: str) -> str:
+        """What an object called `name` would be called without the content hash, if there is one."""
+        return name.replace(self.name, self.stable_name)
+
+    @property
     def namespace(self) -> str:
         return str(self.metadata["namespace"])
 
@@ -141,9 +150,7 @@ class Plan:
             )
         )
 
-    def deviates(
-        self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None
-    ) -> None:
+    def deviates(self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None) -> None:
         """Tell that the result differs from the controller's by deviation `code`, once per code.
 
         `message` says what the controller would have done. Call it only when the result differs.

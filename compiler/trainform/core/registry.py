@@ -25,12 +25,13 @@ ORDER = (
     "yunikorn",
     "secrets",
     "jobset",
+    "lifecycle",
     "lints",
 )
 """The order in which plugins run at each extension point; third-party plugins follow, by name.
 
 `plain` precedes `xgboost`, whose variables stand behind the TrainJob's; `jobset` is the last that
-changes anything, since it puts the plan together; `lints` only look at the result.
+changes anything, since it puts the plan together; `lifecycle` and `lints` only look at the result.
 """
 
 

@@ -69,7 +69,7 @@ def jobset(result: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_pod_is_a_member_of_the_group():
     result = compiled()
-    assert pod_group(result) == {"minMember": 3, "minResources": {}}
+    assert pod_group(result) == {"minMember": 3}
     pod = jobset(result)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
     assert pod["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "llm"}
 

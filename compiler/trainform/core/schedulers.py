@@ -1,0 +1,159 @@
+"""Schedulers by the name that pods ask for them, and whether the pods of a job fit what the cluster has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainform.core.blame import blame
+from trainform.core.finished import finished_jobset, finished_steps
+from trainform.core.gang import POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainform.core.finished import Step
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
+
+SCHEDULER_NAMES = {
+    "coscheduling": "scheduler-plugins-scheduler",
+    "volcano": "volcano",
+    "kai": "kai-scheduler",
+    "yunikorn": "yunikorn",
+}
+"""`schedulerName` by gang scheduler: the names that the projects' own charts install them by."""
+
+OWNERS = {name: scheduler for scheduler, name in SCHEDULER_NAMES.items()}
+
+
+def send_to_scheduler(plan: Plan) -> None:
+    """Name the chosen gang's scheduler in every pod template that names none.
+
+    A gang that the runtime asks for leaves that to the runtime, as the controller does.
+    """
+    if plan.gang.chosen:
+        for pods in plan.pod_sets:
+            if not pods.pod_spec.get("schedulerName"):
+                pods.pod_spec["schedulerName"] = SCHEDULER_NAMES[plan.gang.scheduler]
+
+
+def check_schedulers(plan: Plan) -> None:
+    """Report pods that go to another scheduler than their gang's, or to one that is not installed."""
+    _gang_is_installed(plan)
+    jobset = finished_jobset(plan)
+    for step in finished_steps(jobset) if jobset else ():
+        name = step.pod_spec.get("schedulerName")
+        if plan.gang.chosen and not _holds_gang(plan.gang.scheduler, name):
+            _other_scheduler(plan, jobset or {}, step, name)
+        elif name in OWNERS and OWNERS[name] != plan.gang.scheduler:
+            _pods_are_served(plan, jobset or {}, step, name)
+
+
+def _holds_gang(scheduler: str, name: object) -> bool:
+    """Coscheduling is a plugin of a scheduler of any name, the cluster's own included."""
+    if scheduler == "coscheduling":
+        return OWNERS.get(str(name), scheduler) == scheduler
+    return name == SCHEDULER_NAMES[scheduler]
+
+
+def _other_scheduler(plan: Plan, jobset: Tree, step: Step, name: object) -> None:
+    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
+    wanted = SCHEDULER_NAMES[plan.gang.scheduler]
+    plan.report(
+        "TF360",
+        f"pods of {step.name!r} go to scheduler {name or 'default-scheduler'}, and the "
+        f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
+        hint=f"leave schedulerName out, or write {wanted}",
+        path=path,
+        place=place,
+        object=f"JobSet/{plan.name}",
+        object_path=(*step.pod_path, "spec", "schedulerName"),
+    )
+
+
+def _gang_is_installed(plan: Plan) -> None:
+    """The Environment's own choice is checked where the Environment is read, and against the runtime's."""
+    installed, scheduler = _installed(plan), plan.gang.scheduler
+    if installed is None or not scheduler or scheduler in installed or _chooses(plan):
+        return
+    plan.report(
+        "TF153",
+        f"the runtime asks for a {scheduler} gang, which Environment {plan.environment.name} does not have",
+        hint=f"{_known(installed)}; add it to spec.cluster.schedulers where it is installed, "
+        "or choose another gang in spec.scheduling.gang",
+        path=POLICY,
+        place=plan.runtime_document,
+    )
+
+
+def _pods_are_served(plan: Plan, jobset: Tree, step: Step, name: str) -> None:
+    installed = _installed(plan)
+    if installed is None or OWNERS[name] in installed:
+        return
+    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
+    plan.report(
+        "TF153",
+        f"pods of {step.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
+        "does not have: they would stay Pending",
+        hint=f"{_known(installed)}; leave schedulerName out, "
+        f"or add {OWNERS[name]} to spec.cluster.schedulers where it is installed",
+        path=path,
+        place=place,
+        object=f"JobSet/{plan.name}",
+        object_path=(*step.pod_path, "spec", "schedulerName"),
+    )
+
+
+def _chooses(plan: Plan) -> bool:
+    choice = plan.environment.spec.scheduling.gang
+    return choice is not None and choice.scheduler is not None
+
+
+def _installed(plan: Plan) -> Sequence[str] | None:
+    """The gang schedulers of the cluster; None where that is not known."""
+    given = plan.destination.given
+    return given.spec.cluster.schedulers if given else None
+
+
+def _known(installed: Sequence[str]) -> str:
+    return f"installed there: {', '.join(installed) or 'no gang scheduler'}"
+
+
+def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
+    """Warn of a gang that the Environment chose for steps that start one after the other: the first waits
+    in the gang for pods that are not made before it is done.
+
+    `in_order_is_fine` where the scheduler makes a gang of each step when the startup policy is InOrder.
+    """
+    if not plan.gang.chosen or len(plan.pod_sets) < 2:
+        return
+    order = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
+    waiting = next((pods for pods in plan.pod_sets if pods.job.get("dependsOn")), None)
+    if order and in_order_is_fine:
+        return
+    if waiting is None and not order:
+        return
+    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after the other"
+    plan.report(
+        "TF361",
+        f"{what}, and the {plan.gang.scheduler} gang waits for the pods of all: neither may ever start",
+        severity="warning",
+        hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
+        path=("spec", "scheduling", "gang", "scheduler"),
+        place=plan.destination.document,
+    )
+
+
+def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
+    """Warn, at the Environment, of a fact that jobs need and nobody declared: the same words for every job,
+    so that it is told once. Without an Environment nothing is known of the cluster, and nothing is told.
+    """
+    if plan.destination.document is not None:
+        plan.report(
+            "TF563",
+            f"{fact} is not declared: {consequence}",
+            severity="warning",
+            hint="put it beside the Environment, so that jobs can be checked against it",
+            path=("spec", "cluster"),
+            place=plan.destination.document,
+        )

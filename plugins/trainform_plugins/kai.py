@@ -1,0 +1,31 @@
+"""KAI Scheduler: pods that go to it, in a queue. KAI makes the PodGroup itself."""
+
+from __future__ import annotations
+
+from trainform.plugin import Plan, Plugin, send_to_scheduler, tell_waiting_steps
+
+
+class Kai(Plugin):
+    """Sends the pods to KAI and names their queue; a PodGroup of ours beside KAI's would confuse it.
+
+    KAI reads the queue off the JobSet, else off a pod, and groups the pods of a JobSet: all of them, or step
+    by step where the startup policy is InOrder. Source: kai-scheduler/KAI-Scheduler
+    `pkg/podgrouper/podgrouper/plugins`, defaultgrouper and jobset.
+    """
+
+    name = "kai"
+
+    def applies(self, plan: Plan) -> bool:
+        return plan.gang.scheduler == "kai"
+
+    def validate(self, plan: Plan) -> None:
+        tell_waiting_steps(plan, in_order_is_fine=True)
+
+    def enforce_pod_group_policy(self, plan: Plan) -> None:
+        send_to_scheduler(plan)
+        label = plan.gang.queue_label
+        if plan.gang.queue:
+            plan.label_jobset(label, plan.gang.queue)
+        queue = (plan.job.metadata.labels or {}).get(label) or (plan.metadata.get("labels") or {}).get(label)
+        if queue:
+            plan.label_pods(label, queue)

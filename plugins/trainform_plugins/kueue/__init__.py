@@ -1,0 +1,56 @@
+"""Kueue: queue, priority and execution limit of a job, and where its pods may stand."""
+
+from __future__ import annotations
+
+from trainform.plugin import Plan, Plugin, finished_jobset
+from trainform_plugins.kueue.asked import annotations_of, topology_of
+from trainform_plugins.kueue.features import needs_newer_kueue
+from trainform_plugins.kueue.labels import MULTIKUEUE, labels_of, wants_multikueue
+from trainform_plugins.kueue.multikueue import goes_alone
+from trainform_plugins.kueue.queues import has_queue, labels_are_sound, priority_is_declared, queue_admits
+from trainform_plugins.kueue.topology import (
+    fits_the_pods,
+    groups_are_pairs,
+    levels_exist,
+    one_of_each,
+    shares_the_pods_with_a_gang,
+)
+
+JOBSET_CHECKS = (labels_are_sound, queue_admits, has_queue, priority_is_declared, goes_alone)
+TOPOLOGY_CHECKS = (
+    one_of_each,
+    fits_the_pods,
+    groups_are_pairs,
+    levels_exist,
+    shares_the_pods_with_a_gang,
+    needs_newer_kueue,
+)
+"""The checks of the finished JobSet: each is one function, whoever wrote what it looks at."""
+
+
+class Kueue(Plugin):
+    """Puts what the Environment says about Kueue on the JobSet and its pod templates, and checks it.
+
+    A label of the TrainJob beats the Environment's, which beats the template's. So do topology annotations,
+    all those of a step together. Source: kubernetes-sigs/kueue `pkg/controller/jobframework`.
+    """
+
+    name = "kueue"
+
+    def enforce_pod_group_policy(self, plan: Plan) -> None:
+        for key, value in labels_of(plan).items():
+            plan.label_jobset(key, value)
+        if wants_multikueue(plan):
+            plan.spec["managedBy"] = MULTIKUEUE
+        for pods in plan.pod_sets:
+            plan.destination.steps.add(pods.name)
+            topology = topology_of(plan, pods.name)
+            if topology is not None:
+                metadata = pods.pod["metadata"]
+                metadata["annotations"] = annotations_of(topology, metadata.get("annotations") or {})
+
+    def check(self, plan: Plan) -> None:
+        jobset = finished_jobset(plan)
+        if jobset is not None:
+            for check in (*JOBSET_CHECKS, *TOPOLOGY_CHECKS):
+                check(plan, jobset)

@@ -1,0 +1,69 @@
+"""Features that came with a certain Kueue: an older one ignores them without a word, or refuses them."""
+
+from __future__ import annotations
+
+import re
+
+from trainform.plugin import Plan, Step, Tree, finished_steps, table
+from trainform_plugins.kueue.asked import FAMILY, GROUP, PREFERRED, REQUIRED, SLICE, SLICES, UNCONSTRAINED
+from trainform_plugins.kueue.asked import report as report_annotation
+from trainform_plugins.kueue.labels import MAX_TIME, source_of
+
+Version = tuple[int, int]
+
+SINCE: dict[str, Version] = {
+    REQUIRED: (0, 9),
+    PREFERRED: (0, 9),
+    UNCONSTRAINED: (0, 11),
+    SLICE: (0, 13),
+    GROUP: (0, 13),
+    SLICES: (0, 17),
+    MAX_TIME: (0, 9),
+}
+"""Source: the changelogs of kubernetes-sigs/kueue."""
+
+ON_BY_DEFAULT: Version = (0, 14)
+"""From here on, TopologyAwareScheduling needs no feature gate."""
+
+
+def needs_newer_kueue(plan: Plan, jobset: Tree) -> None:
+    """Only where the Environment says which Kueue there is."""
+    given = plan.destination.given
+    known = given.spec.cluster.kueue if given else None
+    if known is None:
+        return
+    version = _version(known)
+    _check_label(plan, jobset, version, known)
+    for step in finished_steps(jobset):
+        for key in (key for key in FAMILY if key in step.annotations):
+            _check_annotation(plan, jobset, step, key, version, known)
+
+
+def _check_label(plan: Plan, jobset: Tree, version: Version, known: str) -> None:
+    value = table(table(jobset, "metadata"), "labels").get(MAX_TIME)
+    if value is not None and version < SINCE[MAX_TIME]:
+        path, place = source_of(plan, MAX_TIME, str(value))
+        plan.report("TF356", _too_old(MAX_TIME, known), path=path, place=place)
+
+
+def _check_annotation(plan: Plan, jobset: Tree, step: Step, key: str, version: Version, known: str) -> None:
+    since = SINCE.get(key)
+    if since is None:  # goes with another one
+        return
+    if version < since:
+        report_annotation(plan, jobset, step, key, "TF356", _too_old(key, known))
+    elif version < ON_BY_DEFAULT:
+        message = f"Kueue {known} has TopologyAwareScheduling off by default, and would ignore {key}"
+        hint = "switch the feature gate on; from Kueue 0.14 on it is"
+        report_annotation(plan, jobset, step, key, "TF356", message, severity="warning", hint=hint)
+
+
+def _too_old(key: str, known: str) -> str:
+    major, minor = SINCE[key]
+    return f"{key} needs Kueue {major}.{minor}, and spec.cluster of the Environment says {known}"
+
+
+def _version(text: str) -> Version:
+    """Major and minor of a version that the Environment's rules have accepted."""
+    found = re.match(r"v?(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

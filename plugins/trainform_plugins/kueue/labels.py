@@ -1,0 +1,56 @@
+"""The labels by which Kueue finds the queue of a job, its priority and its time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainform.plugin import Path, Place, Plan
+
+if TYPE_CHECKING:
+    from trainform.plugin import Kueue
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
+MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+
+SETTINGS: Path = ("spec", "scheduling", "kueue")
+FIELDS = {QUEUE: "localQueue", PRIORITY: "priorityClass", MAX_TIME: "maxExecTimeSeconds"}
+"""Each label with its field in the Environment."""
+
+
+def settings_of(plan: Plan) -> Kueue | None:
+    """What the Environment says about Kueue; None where it says nothing, or there is none."""
+    given = plan.destination.given
+    return given.spec.scheduling.kueue if given else None
+
+
+def labels_of(plan: Plan) -> dict[str, str]:
+    """What the Environment wants on the JobSet."""
+    kueue = settings_of(plan)
+    if kueue is None:
+        return {}
+    seconds = kueue.max_exec_time_seconds
+    wanted = {
+        QUEUE: kueue.local_queue,
+        PRIORITY: kueue.priority_class,
+        MAX_TIME: None if seconds is None else str(seconds),
+    }
+    return {key: value for key, value in wanted.items() if value is not None}
+
+
+def wants_multikueue(plan: Plan) -> bool:
+    """Whether the Environment hands its jobs on; a TrainJob that names its manager decides itself."""
+    kueue = settings_of(plan)
+    spec = plan.job_document.tree.get("spec")
+    named = isinstance(spec, dict) and spec.get("managedBy") is not None
+    return kueue is not None and kueue.multi_kueue and not named
+
+
+def source_of(plan: Plan, key: str, value: str) -> tuple[Path, Place | None]:
+    """Who labelled the JobSet with `value`: path and document, None standing for the TrainJob."""
+    if (plan.job.metadata.labels or {}).get(key) == value:
+        return ("metadata", "labels", key), None
+    if labels_of(plan).get(key) == value:
+        return (*SETTINGS, FIELDS[key]), plan.destination.document
+    return ("spec", "template", "metadata", "labels", key), plan.runtime_document

@@ -1,0 +1,143 @@
+"""Checks of queue, priority and time: what Kueue's webhook refuses, and what the facts do not have."""
+
+from __future__ import annotations
+
+from trainform.plugin import (
+    Path,
+    Place,
+    Plan,
+    Tree,
+    did_you_mean,
+    finished_steps,
+    selector_keys,
+    selector_matches,
+    table,
+    tell_undeclared,
+    text,
+)
+from trainform_plugins.kueue.asked import FAMILY
+from trainform_plugins.kueue.labels import MAX_TIME, PRIORITY, QUEUE, SETTINGS, settings_of, source_of
+
+DEFAULT_QUEUE = "default"
+"""The LocalQueue that takes a job without the label, where its namespace has one of this name."""
+
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""The label with its own name that Kubernetes puts on every namespace."""
+
+
+def queue_of(plan: Plan, jobset: Tree) -> str:
+    """The LocalQueue that the JobSet goes to, or the empty string."""
+    queue = text(_labels(jobset), QUEUE)
+    if not queue and plan.facts.get("LocalQueue", DEFAULT_QUEUE, plan.namespace):
+        return DEFAULT_QUEUE
+    return queue
+
+
+def cluster_queue_of(plan: Plan, jobset: Tree) -> Tree | None:
+    """The declared ClusterQueue behind the job's LocalQueue."""
+    local = plan.facts.get("LocalQueue", queue_of(plan, jobset), plan.namespace)
+    return plan.facts.get("ClusterQueue", text(table(local or {}, "spec"), "clusterQueue"))
+
+
+def labels_are_sound(plan: Plan, jobset: Tree) -> None:
+    """Kueue's webhook: the limit is a number of seconds above zero."""
+    seconds = _labels(jobset).get(MAX_TIME)
+    if seconds is not None and not (str(seconds).isdecimal() and int(seconds) > 0):
+        message = f'{MAX_TIME} must be a whole number of seconds above 0, not "{seconds}"'
+        _report(plan, jobset, MAX_TIME, "TF359", message, "a day is 86400")
+
+
+def has_queue(plan: Plan, jobset: Tree) -> None:
+    """What is asked of Kueue has no effect on a job that Kueue does not manage."""
+    kueue = settings_of(plan)
+    if queue_of(plan, jobset) or kueue is None:
+        return
+    asks = any(key in _labels(jobset) for key in (PRIORITY, MAX_TIME)) or any(
+        key in step.annotations for step in finished_steps(jobset) for key in FAMILY
+    )
+    if asks or kueue.multi_kueue:
+        plan.report(
+            "TF358",
+            "the job has no queue, so that Kueue leaves it alone unless its namespace has a default one",
+            severity="warning",
+            hint="write spec.scheduling.kueue.localQueue in the Environment",
+            path=SETTINGS,
+            place=plan.destination.document,
+        )
+
+
+def queue_admits(plan: Plan, jobset: Tree) -> None:
+    """The LocalQueue is in the job's namespace, and its ClusterQueue lets that namespace in."""
+    queue = text(_labels(jobset), QUEUE)
+    if not queue:
+        return
+    if not any(kind == "LocalQueue" for kind, _, _ in plan.facts.objects):
+        fact = f"LocalQueue {queue} of namespace {plan.namespace}"
+        tell_undeclared(plan, fact, "a job in a queue that is not there stays suspended")
+    elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
+        message = f"namespace {plan.namespace} has no LocalQueue {queue!r}: the job would stay suspended"
+        _report(plan, jobset, QUEUE, "TF350", message, _other_queue(plan, queue))
+    else:
+        _namespace_is_admitted(plan, jobset)
+
+
+def _other_queue(plan: Plan, queue: str) -> str:
+    here = plan.facts.names("LocalQueue", plan.namespace)
+    if near := did_you_mean(queue, here):
+        return near
+    elsewhere = sorted(ns for kind, ns, name in plan.facts.objects if (kind, name) == ("LocalQueue", queue))
+    if elsewhere:
+        return f"that one is in namespace {', '.join(elsewhere)}; a job needs one in its own namespace"
+    return f"it has {', '.join(here)}" if here else "declare one in this namespace"
+
+
+def _namespace_is_admitted(plan: Plan, jobset: Tree) -> None:
+    cluster_queue = cluster_queue_of(plan, jobset)
+    if cluster_queue is None:
+        return
+    name = text(table(cluster_queue, "metadata"), "name")
+    selector = table(cluster_queue, "spec").get("namespaceSelector")
+    if not isinstance(selector, dict):
+        message = f"ClusterQueue {name} has no namespaceSelector, and so admits no namespace at all"
+        _report(plan, jobset, QUEUE, "TF351", message, "write namespaceSelector: {} there for every namespace")
+        return
+    declared = plan.facts.get("Namespace", plan.namespace)
+    labels = {NAMESPACE_NAME: plan.namespace, **table(table(declared or {}, "metadata"), "labels")}
+    if selector_matches(selector, labels):
+        return
+    if declared is None and selector_keys(selector) - {NAMESPACE_NAME}:
+        fact, what = f"Namespace {plan.namespace}", f"whether ClusterQueue {name} admits it is not known"
+        tell_undeclared(plan, fact, what)
+        return
+    message = f"ClusterQueue {name} of that queue does not admit namespace {plan.namespace}"
+    _report(plan, jobset, QUEUE, "TF351", message, "its namespaceSelector matches no label of the namespace")
+
+
+def priority_is_declared(plan: Plan, jobset: Tree) -> None:
+    """A WorkloadPriorityClass that does not exist keeps the job from ever being queued."""
+    name = text(_labels(jobset), PRIORITY)
+    declared = plan.facts.names("WorkloadPriorityClass")
+    if not name or name in declared:
+        return
+    if not declared:
+        tell_undeclared(plan, f"WorkloadPriorityClass {name}", "a job of a class that is not there never queues")
+        return
+    hint = did_you_mean(name, declared) or f"declared are {', '.join(declared)}"
+    _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
+
+
+def _labels(jobset: Tree) -> Tree:
+    return table(table(jobset, "metadata"), "labels")
+
+
+def _report(plan: Plan, jobset: Tree, key: str, code: str, message: str, hint: str) -> None:
+    source: tuple[Path, Place | None] = source_of(plan, key, str(_labels(jobset)[key]))
+    plan.report(
+        code,
+        message,
+        hint=hint,
+        path=source[0],
+        place=source[1],
+        object=f"JobSet/{plan.name}",
+        object_path=("metadata", "labels", key),
+    )

@@ -1,0 +1,241 @@
+"""Kueue: labels and topology of an Environment, and what the declared facts say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.scheduling import codes, compiled, fact, objects, pods_of, step, the
+
+PREFIX = "kueue.x-k8s.io/"
+QUEUE, PRIORITY, TIME = (f"{PREFIX}{name}" for name in ("queue-name", "priority-class", "max-exec-time-seconds"))
+BLOCK, RACK, HOST = "example.com/block", "example.com/rack", "kubernetes.io/hostname"
+
+TOPOLOGY = fact("Topology", "default", {"levels": [{"nodeLabel": level} for level in (BLOCK, RACK, HOST)]})
+FLAVOR = fact("ResourceFlavor", "gpu", {"nodeLabels": {"gpu": "h100"}, "topologyName": "default"})
+LOCAL_QUEUE = fact("LocalQueue", "team-a", {"clusterQueue": "all"}, namespace="team-a")
+
+
+def cluster_queue(flavor: str = "gpu", **spec: Any) -> dict[str, Any]:
+    quota = {"name": "cpu", "nominalQuota": 9}
+    groups = [{"coveredResources": ["cpu"], "flavors": [{"name": flavor, "resources": [quota]}]}]
+    return fact("ClusterQueue", "all", {"namespaceSelector": {}, "resourceGroups": groups, **spec})
+
+
+FACTS = (TOPOLOGY, FLAVOR, LOCAL_QUEUE, cluster_queue())
+
+
+def kueue(*facts: dict[str, Any], settings: dict[str, Any] | None = None, **words: Any) -> dict[str, Any]:
+    """The job in LocalQueue `team-a`, with further settings of Kueue."""
+    return compiled(*(facts or FACTS), scheduling={"kueue": {"localQueue": "team-a", **(settings or {})}}, **words)
+
+
+def labels(result: dict[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = objects(result)["JobSet"]["metadata"].get("labels", {})
+    return found
+
+
+def asked(result: dict[str, Any], name: str = "node") -> dict[str, str]:
+    """The annotations of a step, without Kueue's prefix."""
+    annotations = pods_of(result)[name]["metadata"].get("annotations", {})
+    return {key.removeprefix(f"{PREFIX}podset-"): value for key, value in annotations.items()}
+
+
+def test_without_an_environment_nothing_is_labelled_or_checked():
+    result = compiled(labels={QUEUE: "team-a"})
+    assert labels(result) == {QUEUE: "team-a"}
+    assert codes(result) == []
+
+
+def test_the_environment_labels_the_jobset():
+    result = kueue(*FACTS, settings={"maxExecTimeSeconds": 60})
+    assert labels(result) == {QUEUE: "team-a", TIME: "60"}
+    assert codes(result, "error", "warning", "info") == []
+
+
+@pytest.mark.parametrize(
+    ("of_job", "of_template", "rendered"),
+    [({}, {}, "team-a"), ({}, {QUEUE: "old"}, "team-a"), ({QUEUE: "other"}, {QUEUE: "old"}, "other")],
+)
+def test_the_job_beats_the_environment_which_beats_the_template(of_job, of_template, rendered):
+    other = fact("LocalQueue", "other", {"clusterQueue": "all"}, namespace="team-a")
+    result = kueue(*FACTS, other, labels=of_job, template=of_template)
+    assert labels(result)[QUEUE] == rendered
+
+
+@pytest.mark.parametrize(
+    ("topology", "annotations"),
+    [
+        ({"required": RACK}, {"required-topology": RACK}),
+        ({"preferred": BLOCK}, {"preferred-topology": BLOCK}),
+        ({"unconstrained": True}, {"unconstrained-topology": "true"}),
+        ({"unconstrained": False}, {}),
+        ({"slice": {"required": HOST, "size": 2}}, {"slice-required-topology": HOST, "slice-size": "2"}),
+        (
+            {"required": RACK, "slice": {"required": HOST, "size": 2}},
+            {"required-topology": RACK, "slice-required-topology": HOST, "slice-size": "2"},
+        ),
+    ],
+)
+def test_topology_becomes_annotations(topology, annotations):
+    assert asked(kueue(settings={"topology": topology})) == annotations
+
+
+def test_the_environment_replaces_all_that_the_template_asks():
+    template = {f"{PREFIX}podset-required-topology": BLOCK, "note": "mine"}
+    result = kueue(settings={"topology": {"preferred": RACK}}, annotations=template)
+    assert asked(result) == {"note": "mine", "preferred-topology": RACK}
+
+
+def test_an_environment_without_topology_leaves_the_templates():
+    assert asked(kueue(annotations={f"{PREFIX}podset-required-topology": BLOCK})) == {"required-topology": BLOCK}
+
+
+def test_a_step_may_have_none_of_the_general_topology():
+    settings = {"topology": {"required": RACK}, "steps": {"reader": {"topology": {}}}}
+    result = kueue(settings=settings, steps=(step("reader"),))
+    assert (asked(result), asked(result, "reader")) == ({"required-topology": RACK}, {})
+
+
+@pytest.mark.parametrize(
+    ("facts", "code", "word"),
+    [
+        ((fact("LocalQueue", "team-b", {"clusterQueue": "all"}, namespace="team-a"),), "TF350", "team-b"),
+        ((fact("LocalQueue", "team-a", {"clusterQueue": "all"}, namespace="other"),), "TF350", "other"),
+        ((LOCAL_QUEUE, FLAVOR, TOPOLOGY, cluster_queue(namespaceSelector=None)), "TF351", "every namespace"),
+        (
+            (LOCAL_QUEUE, FLAVOR, TOPOLOGY, cluster_queue(namespaceSelector={
+                "matchLabels": {"kubernetes.io/metadata.name": "team-b"}})),
+            "TF351",
+            "namespaceSelector",
+        ),
+    ],
+)  # fmt: skip
+def test_the_queue_takes_jobs_of_the_namespace(facts, code, word):
+    error = the(kueue(*facts), code)
+    assert error["severity"] == "error"
+    assert (error["field"], error["object"]) == ("spec.scheduling.kueue.localQueue", "JobSet/llm")
+    assert word in error["hint"]
+
+
+def test_labels_of_a_declared_namespace_decide():
+    selects = cluster_queue(namespaceSelector={"matchLabels": {"tier": "prod"}})
+    facts = (LOCAL_QUEUE, FLAVOR, TOPOLOGY, selects)
+    namespace = fact("Namespace", "team-a", version="v1", labels={"tier": "prod"})
+    assert codes(kueue(*facts, namespace)) == []
+    assert codes(kueue(*facts)) == ["TF563"]
+
+
+def test_a_missing_fact_is_a_warning_in_an_environment():
+    result = kueue(fact("Namespace", "team-a", version="v1"), settings={"priorityClass": "high"})
+    assert codes(result, "warning") == ["TF563", "TF563"]
+    assert objects(result)
+
+
+def test_a_priority_class_is_among_the_declared():
+    facts = (*FACTS, {**fact("WorkloadPriorityClass", "high"), "value": 1})
+    facts[-1].pop("spec")
+    assert codes(kueue(*facts, settings={"priorityClass": "high"})) == []
+    assert the(kueue(*facts, settings={"priorityClass": "hihg"}), "TF352")["hint"] == 'did you mean "high"?'
+
+
+@pytest.mark.parametrize(
+    ("nodes", "size", "severity"), [(4, 4, None), (4, 2, None), (4, 3, "warning"), (4, 5, "error"), (1, 2, "error")]
+)
+def test_slices_fit_the_pods(nodes, size, severity):
+    result = kueue(settings={"topology": {"slice": {"required": RACK, "size": size}}}, nodes=nodes)
+    assert [d["severity"] for d in result["jobs"][0]["diagnostics"] if d["code"] == "TF354"] == (
+        [severity] if severity else []
+    )
+
+
+def test_replicas_count_for_slices():
+    settings = {"topology": {}, "steps": {"reader": {"topology": {"slice": {"required": RACK, "size": 6}}}}}
+    assert codes(kueue(settings=settings, steps=(step("reader", replicas=6),))) == []
+    assert codes(kueue(settings=settings, steps=(step("reader", replicas=5),))) == ["TF354"]
+
+
+@pytest.mark.parametrize(
+    ("topology", "code"),
+    [
+        ({"required": "example.com/rak"}, "TF353"),
+        ({"slice": {"required": "example.com/rak", "size": 2}}, "TF353"),
+        ({"required": RACK, "slice": {"required": BLOCK, "size": 2}}, "TF354"),
+        ({"required": RACK, "slice": {"required": RACK, "size": 2}}, None),
+    ],
+)
+def test_levels_are_those_of_the_queues_flavors(topology, code):
+    assert codes(kueue(settings={"topology": topology})) == ([code] if code else [])
+
+
+def test_a_topology_of_another_flavor_does_not_help():
+    other = fact("Topology", "other", {"levels": [{"nodeLabel": "example.com/zone"}]})
+    assert codes(kueue(*FACTS, other, settings={"topology": {"required": "example.com/zone"}})) == ["TF353"]
+
+
+@pytest.mark.parametrize(
+    ("count", "levels", "code"),
+    [(1, (RACK, RACK), None), (2, (RACK, RACK), "TF354"), (1, (RACK, BLOCK), "TF354")],
+)
+def test_a_group_is_a_single_pod_and_the_rest_at_one_level(count, levels, code):
+    node, launcher = ({"topology": {"required": level, "group": "g"}} for level in levels)
+    settings = {"steps": {"node": node, "launcher": launcher}}
+    result = kueue(settings=settings, steps=(step("launcher", replicas=count),))
+    assert codes(result) == ([code] if code else [])
+
+
+@pytest.mark.parametrize(("step_name", "severity"), [("nod", "error"), ("data-initializer", "info")])
+def test_a_step_that_no_job_has(step_name, severity):
+    result = kueue(settings={"steps": {step_name: {"topology": {}}}})
+    assert the(result, "TF355")["severity"] == severity
+
+
+@pytest.mark.parametrize(
+    ("version", "topology", "severity"),
+    [
+        ("0.8", {"required": RACK}, "error"),
+        ("0.10", {"unconstrained": True}, "error"),
+        ("0.12", {"slice": {"required": RACK, "size": 2}}, "error"),
+        ("v0.13.2", {"slice": {"required": RACK, "size": 2}}, "warning"),
+        ("0.14", {"slice": {"required": RACK, "size": 2}}, None),
+        (None, {"slice": {"required": RACK, "size": 2}}, None),
+    ],
+)
+def test_a_feature_needs_its_kueue(version, topology, severity):
+    result = kueue(settings={"topology": topology}, cluster={"kueue": version} if version else {})
+    told = [d["severity"] for d in result["jobs"][0]["diagnostics"] if d["code"] == "TF356"]
+    assert told == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("managed_by", "rendered"),
+    [
+        (None, "kueue.x-k8s.io/multikueue"),
+        ("kueue.x-k8s.io/multikueue", "kueue.x-k8s.io/multikueue"),
+        ("trainer.kubeflow.org/trainjob-controller", None),
+    ],
+)
+def test_multikueue_takes_the_jobs_that_do_not_refuse(managed_by, rendered):
+    job = {"managedBy": managed_by} if managed_by else {}
+    result = kueue(settings={"multiKueue": True}, job=job)
+    assert objects(result)["JobSet"]["spec"].get("managedBy") == rendered
+
+
+@pytest.mark.parametrize("settings", [{"multiKueue": True}, {}])
+def test_multikueue_hands_on_no_pod_group(settings):
+    job = {} if settings else {"managedBy": "kueue.x-k8s.io/multikueue"}
+    result = kueue(settings=settings, job=job, runtime={"podGroupPolicy": {"coscheduling": {}}})
+    error = the(result, "TF357")
+    assert "PodGroup/llm" in error["message"]
+    assert error["field"] == ("spec.scheduling.kueue.multiKueue" if settings else "spec.managedBy")
+
+
+@pytest.mark.parametrize("time", ["0", "1d", "1.5", ""])
+def test_a_time_limit_is_a_number(time):
+    assert codes(kueue(labels={TIME: time}), "error") == ["TF359"]
+
+
+def test_settings_without_a_queue_have_no_effect():
+    result = compiled(TOPOLOGY, scheduling={"kueue": {"topology": {"required": RACK}}})
+    assert codes(result) == ["TF358"]
