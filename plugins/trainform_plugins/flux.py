@@ -140,16 +140,16 @@ def _add_installer(plan: Plan, pods: PodSet, node: Tree) -> None:
         "image": _settings(plan, node)[VIEW_IMAGE],
         "command": ["/bin/bash", f"{SCRIPTS}/init.sh"],
     }
-    pods.mount(installer, _mount("flux-install", SHARED), _mount(_config_map(plan), SCRIPTS, readOnly=True))
+    pods.mount(installer, _mount("flux-install", SHARED), _mount(_volume(plan), SCRIPTS, readOnly=True))
     upsert(pods.pod_spec, "initContainers", [installer])
 
 
 def _mount_volumes(plan: Plan, pods: PodSet, node: Tree) -> None:
-    scripts = _config_map(plan)
+    scripts = _volume(plan)
     pods.add_volume(
         {"name": "spack-install", "emptyDir": {}},
         {"name": "flux-install", "emptyDir": {}},
-        {"name": scripts, "configMap": {"name": scripts, "defaultMode": 0o755}},
+        {"name": scripts, "configMap": {"name": _config_map(plan), "defaultMode": 0o755}},
         {"name": "shared-memory", "emptyDir": {"medium": "Memory"}},
         {"name": "flux-curve", "secret": {"secretName": _secret(plan), "defaultMode": 0o400}},
     )
@@ -171,8 +171,13 @@ def _config_map(plan: Plan) -> str:
     return f"{plan.name}-flux-entrypoint"
 
 
+def _volume(plan: Plan) -> str:
+    """The volume of the scripts: nobody but the pod knows it, and patches name it without a content hash."""
+    return f"{plan.stable_name}-flux-entrypoint"
+
+
 def _secret(plan: Plan) -> str:
-    return f"{plan.name}-flux-curve"
+    return f"{plan.stable_name}-flux-curve"
 
 
 def _wrap_command(plan: Plan, pods: PodSet) -> None:

@@ -24,7 +24,7 @@ NODE = "node"
 
 KEYS = "mpi-ssh-auth"
 HOSTFILE = "mpi-hostfile"
-"""The volumes; with the job's name before them, the Secret and the ConfigMap that they hold."""
+"""The volumes; with the name of job or JobSet before them, the Secret and the ConfigMap that they hold."""
 
 HOSTFILE_KEY = "hostfile"
 HOSTFILE_FOLDER = "/etc/mpi"
@@ -58,9 +58,7 @@ class Mpi(Plugin):
         return policy is not None and policy.mpi is not None
 
     def validate(self, plan: Plan) -> None:
-        no_reserved_variables(
-            plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode"
-        )
+        no_reserved_variables(plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode")
         _has_room_for_nodes(plan)
         _is_open_mpi(plan)
         _tell_who_gets_variables(plan)
@@ -170,9 +168,7 @@ def _count_pods(plan: Plan) -> None:
     if ours != controllers:
         plan.deviates(
             "D07",
-            "the controller would run {} pods of launcher and {} of node, not {} and {}".format(
-                *controllers, *ours
-            ),
+            "the controller would run {} pods of launcher and {} of node, not {} and {}".format(*controllers, *ours),
             path=plan.step_label_path(launcher),
             place=plan.runtime_document,
         )
@@ -252,4 +248,4 @@ def _hostfile(plan: Plan) -> str:
 
 
 def _secret_name(plan: Plan) -> str:
-    return f"{plan.name}-{KEYS}"
+    return f"{plan.stable_name}-{KEYS}"

@@ -23,6 +23,8 @@ class Secrets(Plugin):
     name = "secrets"
 
     def build(self, plan: Plan) -> Iterable[Tree]:
+        if not plan.secrets:
+            return ()
         render = MODES[plan.environment.spec.secrets.mode]
         return [tree for need in plan.secrets if _safe(plan, need) for tree in render(plan, need)]
 
@@ -224,7 +226,7 @@ def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
 
 
 def _command(plan: Plan) -> str:
-    return f"trainform keys {plan.namespace}/{plan.name}"
+    return f"trainform keys {plan.namespace}/{plan.stable_name}"
 
 
 def _map(value: object) -> Tree:

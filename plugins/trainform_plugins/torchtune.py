@@ -109,9 +109,7 @@ def _lora_problems(plan: Plan, model: str, nodes: int) -> list[Problem]:
     if "_qlora" in (suffix := _recipe(plan, nodes, _processes(plan), gpus).suffix):
         if model == QWEN:
             path: Path = ("spec", "runtimeRef", "name")
-            problems.append(
-                Problem(path, f"QLoRA is not available for {model}", "remove model.quantize_base")
-            )
+            problems.append(Problem(path, f"QLoRA is not available for {model}", "remove model.quantize_base"))
         if model in QLORA_ON_ONE_DEVICE and "_single_device" not in suffix:
             message = f"QLoRA of {model} runs on one device"
             trainer: Path = ("spec", "trainer")

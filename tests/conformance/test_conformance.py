@@ -10,6 +10,8 @@ import pytest
 import trainform
 from support.compare import all_but, masked, normalised, same_field
 from support.corpus import FAMILIES, Case, cases
+from support.stored import empty_maps, loose_quantities
+from trainform.k8s.defaults import admit
 
 ERRORS = {"D02", "D04", "D06"}
 """Deviations that refuse what the controller would render."""
@@ -36,6 +38,15 @@ def test_the_answer_is_the_controllers(case: Case) -> None:
         else:
             assert not [d for d in job["diagnostics"] if d["severity"] == "error"]
             assert_same_objects(job, expected)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_api_server_changes_nothing(case: Case) -> None:
+    """Whatever it changed would be a difference that Argo CD shows for ever."""
+    for tree in (tree for job in compiled(case.input)["jobs"] for tree in job["objects"]):
+        assert admit(tree) == tree
+        assert not empty_maps(tree)
+        assert not loose_quantities(tree)
 
 
 def is_refused(expected: dict[str, Any], deviations: list[str]) -> bool:

@@ -23,7 +23,7 @@ def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
     then the runtime, which is also where an element is missing, else the job's `runtimeRef`.
     """
     if path[:1] == ("metadata",):
-        return plan.job_document, _deepest(plan.job_document.tree, path[:2])
+        return _blame_metadata(plan, path)
     if tree.get("kind") != "JobSet":
         return plan.runtime_document, _deepest(plan.runtime_document.tree, ("spec", "podGroupPolicy"))
     trainer = _trainer_field(plan, tree, path)
@@ -37,6 +37,14 @@ def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
     if parent is not None:
         return plan.runtime_document, (*parent, path[-1])
     return plan.job_document, ("spec", "runtimeRef", "name")
+
+
+def _blame_metadata(plan: Plan, path: Path) -> tuple[Document, Path]:
+    """The TrainJob, or the runtime where its template has the label or annotation."""
+    in_template = (*TEMPLATE, *path)
+    if len(path) > 2 and _get(plan.runtime_document.tree, in_template) is not None:
+        return plan.runtime_document, in_template
+    return plan.job_document, _deepest(plan.job_document.tree, path[:2])
 
 
 def _trainer_field(plan: Plan, tree: Tree, path: Path) -> Path | None:

@@ -44,7 +44,7 @@ def attach(plan: Plan, companions: Iterable[Tree]) -> None:
 
     A job that was patched to another account gets none.
     """
-    names = {tree["metadata"]["name"]: _own_name(plan, tree) for tree in companions}
+    names = {tree["metadata"]["name"]: own_name(plan, tree) for tree in companions}
     users = [pods for pods in plan.pod_sets if pods.pod_spec.get("serviceAccountName") in names]
     for pods in users:
         pods.pod_spec["serviceAccountName"] = names[pods.pod_spec["serviceAccountName"]]
@@ -52,7 +52,8 @@ def attach(plan: Plan, companions: Iterable[Tree]) -> None:
         plan.objects += [_own_copy(plan, tree, names) for tree in companions]
 
 
-def _own_name(plan: Plan, tree: Tree) -> str:
+def own_name(plan: Plan, tree: Tree) -> str:
+    """What the job's own copy of a companion is called."""
     return f"{plan.name}-{tree['metadata']['name'].removeprefix(PREFIX)}"
 
 

@@ -9,6 +9,7 @@ from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.core.check import check_objects
 from trainform.core.companions import attach
 from trainform.core.destination import Destination
+from trainform.core.engine import annotate
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, key_of, sort
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from trainform.core.catalogue import Catalogue
+    from trainform.core.pipeline import Observer
     from trainform.core.plugin import Plugin
     from trainform.core.secrets import SecretNeed
     from trainform.k8s.tree import Tree
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledJob:
     """One TrainJob's result: `objects` is empty when any diagnostic is an error; `secrets`, the key
-    Secrets that it needs, are known even then."""
+    Secrets that it needs, and its `runtime`, are known even then."""
 
     name: str
     namespace: str
@@ -45,13 +47,14 @@ class CompiledJob:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     deviations: list[str] = field(default_factory=list)
     secrets: list[SecretNeed] = field(default_factory=list)
+    runtime: Input | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compilation:
     """All jobs in the order of their documents, and the problems that are no single job's.
 
-    `failures` holds what plugins raised, for whoever debugs them.
+    `failures` holds what plugins raised, for whoever debugs them; `inputs` what the jobs were compiled from.
     """
 
     jobs: list[CompiledJob]
@@ -59,6 +62,7 @@ class Compilation:
     failures: list[PluginFailure] = field(default_factory=list)
     environment: str = "default"
     facts: Facts = NO_FACTS
+    inputs: Inputs = field(default_factory=Inputs)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,20 +83,25 @@ def compile_documents(
     plugins: Sequence[Plugin],
     source: Iterable[Diagnostic] = (),
     cache: dict[Document, Read] | None = None,
+    partial: bool = False,
+    observe: Observer | None = None,
 ) -> Compilation:
     """Compile the TrainJobs among `documents` for the Environment among them, if there is one.
 
     `source` are the problems that the front end found in the documents; `cache` saves reading those
-    again that several environments share. Never raises for bad input.
+    again that several environments share. With `partial`, there are more jobs than these: what none of these
+    meets is no error. `observe` follows the stages of each job. Never raises for bad input.
     """
     inputs = sort(documents, source, cache)
-    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins))
+    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe))
     selected = [item for item in inputs.jobs if run.destination.selects(item)]
     jobs = [compile_job(item, run) for item in selected]
-    told = [*inputs.diagnostics, *_no_job(inputs, selected)]
-    if not any(_failed(job.diagnostics) for job in jobs):
-        told += run.destination.unmatched()
-    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts)
+    told = list(inputs.diagnostics)
+    if not partial:
+        told += _no_job(inputs, selected)
+        if not any(_failed(job.diagnostics) for job in jobs):
+            told += run.destination.unmatched()
+    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts, inputs)
 
 
 def compile_job(item: Input, run: Run) -> CompiledJob:
@@ -104,21 +113,47 @@ def compile_job(item: Input, run: Run) -> CompiledJob:
     diagnostics = [*item.diagnostics, *problems, *_unusable_environment(item, run)]
     if runtime is None or not isinstance(runtime.model, Runtime):
         return _result(item, run, diagnostics)
-    plan = take_apart(job, item, runtime.model, runtime.document, run)
-    attach(plan, runtime.companions)
-    plan.diagnostics[:0] = [*diagnostics, *filter(None, [deprecation(runtime.model, item.document)])]
+    diagnostics += filter(None, [deprecation(runtime.model, item.document)])
+    plan = _plan(job, item, runtime, diagnostics, run)
     try:
+        if run.destination.hashes_names:
+            plan = _plan(job, item, runtime, diagnostics, run, _hashed_name(plan, run))
         run.pipeline.run(plan, finish)
     except PluginFailure as failure:
         run.failures.append(failure)
         plan.report("TF901", str(failure), hint="report this to the authors of the plugin")
-    return replace(
-        _result(item, run, plan.diagnostics, plan.objects, _deviations(plan, runtime)), secrets=plan.secrets
-    )
+    result = _result(item, run, plan.diagnostics, plan.objects, _deviations(plan, runtime))
+    return replace(result, secrets=plan.secrets, runtime=runtime)
 
 
-def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run) -> Plan:
-    """A fresh plan: the runtime's template with all patches and the job's resources merged in."""
+def _plan(
+    job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnostic], run: Run, name: str = ""
+) -> Plan:
+    """A plan before its stages, companions attached, which knows the `diagnostics` told so far."""
+    assert isinstance(runtime.model, Runtime)
+    plan = take_apart(job, item, runtime.model, runtime.document, run, name or job.metadata.name)
+    attach(plan, runtime.companions)
+    plan.diagnostics[:0] = diagnostics
+    return plan
+
+
+def _hashed_name(plan: Plan, run: Run) -> str:
+    """The name that follows from what the job is under its own: whatever depends on a name is built from the
+    plan's, so that the same stages under the new one bring it everywhere. Problems are told then."""
+    from trainform.core.naming import hashed_name
+
+    run.pipeline.build(plan)
+    plan.destination.patch(plan)
+    return hashed_name(plan)
+
+
+def take_apart(
+    job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run, name: str
+) -> Plan:
+    """A fresh plan: the runtime's template with all patches and the job's resources merged in.
+
+    `name` is that of the JobSet.
+    """
     template = runtime.spec.template
     spec = dict(template.spec or {}) if template else {}
     replicated_jobs = spec.pop("replicatedJobs", None) or []
@@ -128,7 +163,7 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
         item.document,
         runtime_document,
         item.found,
-        _metadata(job, runtime, run.inputs.namespace),
+        _metadata(name, job, runtime, run.inputs.namespace),
         spec,
         facts=run.inputs.facts,
         keys=run.inputs.keys,
@@ -150,16 +185,18 @@ def _trainer(job: TrainJob) -> Trainer:
 
 
 def finish(plan: Plan) -> None:
-    """Put on the final patches, bring objects into the form that the API server stores, check them."""
+    """Put on the final patches, bring objects into the form that the API server stores, annotate them for
+    their engine, check them."""
     plan.destination.patch(plan)
     plan.objects = [readable(admit(tree)) for tree in plan.objects]
-    plan.objects.sort(key=_kind_order)
+    plan.objects.sort(key=kind_order)
+    annotate(plan)
     check_objects(plan)
 
 
-def _metadata(job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
-    """The JobSet's metadata: the job's name, and what the runtime's template is labelled with."""
-    metadata: Tree = {"name": job.metadata.name, "namespace": job.metadata.namespace or namespace}
+def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
+    """The JobSet's metadata: its name, and what the runtime's template is labelled with."""
+    metadata: Tree = {"name": name, "namespace": job.metadata.namespace or namespace}
     template = runtime.spec.template.metadata if runtime.spec.template else None
     if template and template.labels:
         metadata["labels"] = dict(template.labels)
@@ -168,7 +205,7 @@ def _metadata(job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
     return metadata
 
 
-def _kind_order(tree: Tree) -> int:
+def kind_order(tree: Tree) -> int:
     """ConfigMaps, other companions, PodGroup, JobSet: what pods need comes before the pods."""
     return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainform.api import Environment
-
     from trainform.k8s.tree import Tree
 
 DEFAULT_NAMESPACE = "default"

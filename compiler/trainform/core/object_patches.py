@@ -12,7 +12,7 @@ Both are written as for kustomize, with these differences:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -102,15 +102,29 @@ def read_patches(patches: Sequence[Patch]) -> tuple[list[ObjectPatch], list[Patc
     return read, problems
 
 
-def apply_patches(objects: Sequence[Tree], patches: Iterable[ObjectPatch]) -> Patched:
+def apply_patches(
+    objects: Sequence[Tree], patches: Iterable[ObjectPatch], stable: Callable[[str], str] = str
+) -> Patched:
     """The objects of one job after all patches, each applied to what the ones before it left.
 
+    `stable` makes the name by which patches know an object of its name; by default they are the same.
     Nothing given is changed. Objects come in the same order, less those removed by `$patch: delete`.
     """
     patched = Patched(list(objects))
     for patch in patches:
-        patched.objects[:] = [new for tree in patched.objects for new in _patch(tree, patch, patched)]
+        patched.objects[:] = [
+            new
+            for tree in patched.objects
+            for new in (_patch(tree, patch, patched) if patch.matches(known_as(tree, stable)) else (tree,))
+        ]
     return patched
+
+
+def known_as(tree: Tree, stable: Callable[[str], str]) -> Tree:
+    """The object under its stable name."""
+    name = tree["metadata"]["name"]
+    known = stable(name)
+    return tree if known == name else {**tree, "metadata": {**tree["metadata"], "name": known}}
 
 
 def unmatched(
@@ -147,14 +161,14 @@ def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProbl
             problems.append(PatchProblem(index, ("target",), message, "write target: {kind: JobSet}"))
         problems += wrong
     else:
-        change = value if patch.target is None else _without_identity(value)
+        change = _without_identity(value)
         if patch.target is None:
             criteria, problems = criteria_of_patch(value, index)
     return ObjectPatch(index, criteria, change, place), [_placed(each, place) for each in problems]
 
 
 def _without_identity(patch: Tree) -> Tree:
-    """A merge patch less apiVersion, kind, name and namespace: its target says what it is for."""
+    """A merge patch less apiVersion, kind, name and namespace, which say no more than what it is for."""
     kept = {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
     metadata = kept.get("metadata")
     if isinstance(metadata, dict):
@@ -199,9 +213,6 @@ def _placed(problem: PatchProblem, place: Document | None) -> PatchProblem:
 
 def _patch(tree: Tree, patch: ObjectPatch, patched: Patched) -> Iterator[Tree]:
     """The object after the patch, or nothing where that removes it."""
-    if not patch.matches(tree):
-        yield tree
-        return
     patched.matched.add(patch.index)
     result, problems = _result(tree, patch)
     name = object_name(tree)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from trainform.core.plugin import STAGES, Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from trainform.core.plan import Plan
+
+    Observer = Callable[[str, str, Plan], None]
 
 
 class PluginFailure(Exception):
@@ -19,32 +21,49 @@ class PluginFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """For each stage, the plugins that take part in it."""
+    """For each stage, the plugins that take part in it.
 
-    stages: tuple[tuple[str, tuple[Plugin, ...]], ...]
+    `observe(stage, plugin, plan)` is called when a plugin is through with a stage, and once before the first
+    stage, with empty names. It changes nothing.
+    """
+
+    stages: Mapping[str, tuple[Plugin, ...]]
+    observe: Observer | None = None
 
     @classmethod
-    def of(cls, plugins: Sequence[Plugin]) -> Pipeline:
-        return cls(tuple((stage, tuple(p for p in plugins if _takes_part(p, stage))) for stage in STAGES))
+    def of(cls, plugins: Sequence[Plugin], observe: Observer | None = None) -> Pipeline:
+        stages = {stage: tuple(p for p in plugins if _takes_part(p, stage)) for stage in STAGES}
+        return cls(stages, observe)
 
     def run(self, plan: Plan, finish: Callable[[Plan], None]) -> None:
         """Run all stages over `plan`; `finish` runs between building and checking.
 
         Two plugins that set one thing to different values are reported, both named.
         """
-        acting: dict[Plugin, bool] = {}
-        for stage, plugins in self.stages:
-            if stage == "check":
-                plan.ledger.actor = ""
-                finish(plan)
-            for plugin in plugins:
-                plan.ledger.actor = plugin.name
-                if plugin not in acting:
-                    acting[plugin] = bool(_run(plugin, "applies", plan))
-                if acting[plugin]:
-                    _run(plugin, stage, plan)
-        plan.ledger.actor = ""
+        acting = self.build(plan)
+        finish(plan)
+        self._stage("check", plan, acting)
         _report_conflicts(plan)
+
+    def build(self, plan: Plan) -> dict[Plugin, bool]:
+        """Run all stages but `check`; the answer says which plugins act for the job."""
+        acting: dict[Plugin, bool] = {}
+        if self.observe:
+            self.observe("", "", plan)
+        for stage in STAGES[:-1]:
+            self._stage(stage, plan, acting)
+        return acting
+
+    def _stage(self, stage: str, plan: Plan, acting: dict[Plugin, bool]) -> None:
+        for plugin in self.stages[stage]:
+            plan.ledger.actor = plugin.name
+            if plugin not in acting:
+                acting[plugin] = bool(_run(plugin, "applies", plan))
+            if acting[plugin]:
+                _run(plugin, stage, plan)
+                if self.observe:
+                    self.observe(stage, plugin.name, plan)
+        plan.ledger.actor = ""
 
 
 def _run(plugin: Plugin, method: str, plan: Plan) -> object:

@@ -34,8 +34,9 @@ _JOBSET_WEBHOOK: dict[str, Tree] = {
 
 
 def admit(manifest: Tree) -> Tree:
-    """A manifest of ours as it would be stored: a JobSet by `default_jobset`, any other kind as it is."""
-    return default_jobset(manifest) if manifest.get("kind") == "JobSet" else manifest
+    """A manifest of ours as it would be stored: a JobSet by `default_jobset`, any other kind as it is, but for
+    empty labels and annotations, which no object keeps."""
+    return default_jobset(manifest) if manifest.get("kind") == "JobSet" else _without_empty_metadata(manifest)
 
 
 def default_jobset(jobset: Tree) -> Tree:
@@ -44,6 +45,15 @@ def default_jobset(jobset: Tree) -> Tree:
     `jobset` must be valid by the schema of a JobSet; a quantity that cannot be read stays as it is.
     """
     return _named_rules(_apply(_plan("JobSet", stored=True), jobset))
+
+
+def _without_empty_metadata(manifest: Tree) -> Tree:
+    metadata = manifest.get("metadata")
+    if type(metadata) is not dict:
+        return manifest
+    empty = [field for field in ("labels", "annotations") if metadata.get(field) == {}]
+    kept = {key: value for key, value in metadata.items() if key not in empty}
+    return {**manifest, "metadata": kept} if empty else manifest
 
 
 def default_runtime(runtime: Tree) -> Tree:

@@ -39,17 +39,18 @@ _POD_SUFFIX = "-abcde"
 _JOBS: Path = ("spec", "replicatedJobs")
 
 
-def check(jobset: Tree) -> list[SchemaProblem]:
+def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     """All that the cluster would refuse of a rendered JobSet and of the Jobs and pods made from it.
 
     `jobset` may lack what the API server fills in, and may be of any shape: what `schema.check` reports is
     not said again. Paths start at the root of `jobset`. Codes in `WARNINGS` mean less than a refusal.
+    The last `appended` characters of the name are not of the user's choice.
     """
     found: Found = []
     spec = table(jobset, "spec")
     jobs = tables(spec, "replicatedJobs")
     check_metadata(table(jobset, "metadata"), ("metadata",), found)
-    _check_names(table(jobset, "metadata"), jobs, found)
+    _check_names(table(jobset, "metadata"), jobs, appended, found)
     _check_own_fields(spec, found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
@@ -62,7 +63,7 @@ def check(jobset: Tree) -> list[SchemaProblem]:
     return found
 
 
-def _check_names(metadata: Tree, jobs: list[Tree], found: Found) -> None:
+def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) -> None:
     """The name, and the names of Jobs and pods made from it at their highest index."""
     name = text(metadata, "name")
     if reason := dns1035_label(name):
@@ -80,7 +81,7 @@ def _check_names(metadata: Tree, jobs: list[Tree], found: Found) -> None:
         if len(generated) > len(longest):
             longest, of = generated, index
     if len(longest) > LABEL_LENGTH:
-        _report_length(name, longest, of, found)
+        _report_length(len(name), appended, longest, of, found)
 
 
 def _longest_name(job_name: str, job: Tree) -> str:
@@ -98,9 +99,9 @@ def _report_job_name(job: Tree, index: int, found: Found) -> None:
     found.append(SchemaProblem((*_JOBS, index, "name"), "TF501", message, hint))
 
 
-def _report_length(name: str, longest: str, index: int, found: Found) -> None:
+def _report_length(length: int, appended: int, longest: str, index: int, found: Found) -> None:
     """A generated name that is too long: at the name of the JobSet where shortening that can help."""
-    room = LABEL_LENGTH - (len(longest) - len(name))
+    room = LABEL_LENGTH - (len(longest) - length) - appended
     kind = "pod" if longest.endswith(_POD_SUFFIX) else "Job"
     message = f'makes the {kind} name "{longest}": {len(longest)} characters where {LABEL_LENGTH} are allowed'
     if room > 0:

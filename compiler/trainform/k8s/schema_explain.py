@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Path
-from trainform.diagnostics.suggest import did_you_mean
+from trainform.diagnostics.suggest import did_you_mean, nearest
 from trainform.k8s.schemas import Schema, definitions
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ _NOUNS = {
     "object": "a mapping",
     "string": "a string",
 }
+QUOTES = "put quotes around it"
+"""The hint where a string is due; who knows how the value was written can say it better."""
+
 _LISTED = 8
 """So many known fields or values still fit into a hint."""
 
@@ -40,9 +44,9 @@ def explain(error: ValidationError) -> Iterator[SchemaProblem]:
     match error.kind.name:
         case "additionalProperties":
             known = _owner(error).get("properties", {})
-            yield from (_unknown(path, name, known) for name in found["unexpected"])
+            yield from (_unknown(path, name, known, error.instance) for name in found["unexpected"])
         case "required":
-            yield SchemaProblem((*path, found["property"]), "TF103", "is required but missing")
+            yield _missing(path, found["property"], _owner(error).get("properties", {}), error.instance)
         case "type":
             yield from _wrong_type(path, found["types"], error.instance)
         case keyword:
@@ -57,8 +61,17 @@ def _owner(error: ValidationError) -> Schema:
     return dict(schema)
 
 
-def _unknown(path: Path, name: str, known: Schema) -> SchemaProblem:
+def _missing(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
+    strange = [key for key in value if key not in known] if isinstance(value, dict) else []
+    wrong = nearest(name, strange)
+    hint = f'rename "{wrong}" to {name}' if wrong else ""
+    return SchemaProblem((*path, name), "TF103", "is required but missing", hint)
+
+
+def _unknown(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
     hint = did_you_mean(name, known)
+    if not hint and value.keys() == {name} and known.keys() >= {"name", "value"}:
+        hint = f"write {{name: {name}, value: …}}"
     if not hint and 0 < len(known) <= _LISTED:
         hint = f"known here: {', '.join(sorted(known))}"
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
@@ -87,11 +100,16 @@ def _noun(value: Any) -> str:
 def _rewritten(due: list[str], value: Any) -> str:
     """How to write `value` so that its type fits, or the empty string."""
     if "string" in due and isinstance(value, (bool, int, float)):
-        return "put quotes around it"
+        return QUOTES
     if due == ["integer"] and isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):
         return f"write {value} without quotes"
     if due == ["boolean"] and isinstance(value, str) and value.lower() in ("true", "false"):
         return f"write {value.lower()} without quotes"
+    if due == ["object"] and isinstance(value, str) and re.match(r"[A-Za-z_]\w*=", value):
+        name, _, rest = value.partition("=")
+        return f"write {{name: {name}, value: {json.dumps(rest, ensure_ascii=False)}}}"
+    if due == ["object"] and isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        return "remove the `- ` before it"
     if due == ["array"]:
         return "write a list: each entry starts with `- `"
     return ""

@@ -92,9 +92,7 @@ def _compare(job: Finished, pods: Pods, node: Tree, slices: dict[str, int]) -> N
             "TF603",
             f"{', '.join(slices)} does not count as a GPU: {name} is {value}, not {wanted}",
             severity="warning",
-            hint="ask for whole GPUs"
-            if of_all_nodes
-            else "set spec.trainer.numProcPerNode to the slices of a node",
+            hint="ask for whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices of a node",
             **job.resources(pods, node),
         )
 

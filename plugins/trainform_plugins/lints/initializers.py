@@ -26,8 +26,7 @@ def values_reach_no_initializer(job: Finished) -> None:
         what = f"no container {step!r}" if here[0].step == step else "another step label, or none"
         job.plan.report(
             "TF617",
-            f"these values reach no container: replicated job {step!r} of runtime "
-            f"{job.plan.runtime.name!r} has {what}",
+            f"these values reach no container: replicated job {step!r} of runtime {job.plan.runtime.name!r} has {what}",
             severity="warning",
             hint=f"label its template trainer.kubeflow.org/trainjob-ancestor-step: {step}, "
             "and call its container the same",
@@ -36,9 +35,4 @@ def values_reach_no_initializer(job: Finished) -> None:
 
 
 def _reaches(job: Finished, step: str) -> bool:
-    return any(
-        container.get("name") == step
-        for pods in job.pods
-        if pods.step == step
-        for container in pods.containers
-    )
+    return any(container.get("name") == step for pods in job.pods if pods.step == step for container in pods.containers)

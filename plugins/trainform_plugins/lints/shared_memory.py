@@ -38,6 +38,4 @@ def _has_shared_memory(pods: Pods, node: Tree) -> bool:
     mounts = node.get("volumeMounts") or ()
     names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
     volumes = (volume for volume in pods.spec.get("volumes") or () if volume.get("name") in names)
-    return any(
-        (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume for volume in volumes
-    )
+    return any((volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume for volume in volumes)

@@ -234,7 +234,7 @@ RUNTIME_AND_JOB = dedent(
       runtimeRef: {name: rt, kind: ClusterTrainingRuntime, apiGroup: trainer.kubeflow.org}
       suspend: true
       activeDeadlineSeconds: 50
-      managedBy: kueue.x-k8s.io/multikueue
+      managedBy: trainer.kubeflow.org/trainjob-controller
       initializer:
         dataset: {storageUri: hf://a/b, secretRef: {name: s}, env: [{name: A, value: b}]}
       trainer:

@@ -297,3 +297,8 @@ def test_defaults_of_a_runtime(given, filled):
 def test_a_malformed_runtime_is_left_to_the_schema(spec):
     runtime = {"kind": "TrainingRuntime", "spec": spec}
     assert default_runtime(runtime) == {key: value for key, value in runtime.items() if value is not None}
+
+
+def test_no_object_keeps_empty_labels_and_annotations():
+    hostfile = {"kind": "ConfigMap", "metadata": {"name": "llm", "labels": {}, "annotations": {}}, "data": {}}
+    assert admit(hostfile) == {"kind": "ConfigMap", "metadata": {"name": "llm"}, "data": {}}

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trainform.api import Environment
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
 
 SYNC_WAVE = "argocd.argoproj.io/sync-wave"
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 FLUX_PRUNE = "kustomize.toolkit.fluxcd.io/prune"
 
+PREFIXES = ("argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/")
+"""What the annotations begin with that speak to an engine. They say nothing of what a job runs."""
+
 CONFIRM = ("Prune=confirm", "Delete=confirm")
 """Sync options by which Argo CD (2.14 or later) asks before it prunes an object or deletes it with its Application."""
 
 LAST_WAVE = 0
+
+
+def annotate(plan: Plan) -> None:
+    """Annotate the finished objects of a plan for its Environment's engine."""
+    if not plan.destination.is_default:
+        plan.objects = [_annotated(tree, plan.environment) for tree in plan.objects]
+
+
+def _annotated(tree: Tree, environment: Environment) -> Tree:
+    added = engine_annotations(tree, environment)
+    if not added:
+        return tree
+    metadata = tree["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), **added}
+    return {**tree, "metadata": {**metadata, "annotations": annotations}}
 
 
 def sync_wave(kind: str) -> int:
@@ -26,7 +46,7 @@ def sync_wave(kind: str) -> int:
     return LAST_WAVE if kind == "JobSet" else LAST_WAVE - 1
 
 
-def engine_annotations(tree: dict[str, Any], environment: Environment) -> dict[str, str]:
+def engine_annotations(tree: Tree, environment: Environment) -> dict[str, str]:
     """The annotations that the rendered object `tree` gets for the engine of `environment`.
 
     Empty without an engine. An annotation that the object has already is the user's word: its wave stays,

@@ -1,0 +1,44 @@
+"""Problems as workflow commands of GitHub Actions, which shows them next to the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trainform.diagnostics.annotation import STDIN, message, title
+from trainform.diagnostics.diagnostic import Diagnostic
+from trainform.diagnostics.order import in_order
+
+_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def render_github(diagnostics: Iterable[Diagnostic], prefix: str = "") -> str:
+    """A line `::error file=…,line=…,col=…,title=…::message` for each problem; "" when there are none.
+
+    `prefix` is the path from the root of the checkout to the files' own root, ended by a slash; empty where they
+    are the same. GitHub shows ten annotations of each kind for a step; the log holds them all.
+    """
+    return "".join(f"{_command(each, prefix)}\n" for each in in_order(diagnostics))
+
+
+def _command(diagnostic: Diagnostic, prefix: str) -> str:
+    properties = ",".join(f"{name}={_property(value)}" for name, value in _properties(diagnostic, prefix).items())
+    return f"::{_COMMANDS[diagnostic.severity]} {properties}::{_data(message(diagnostic))}"
+
+
+def _properties(diagnostic: Diagnostic, prefix: str) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    if diagnostic.file and diagnostic.file != STDIN:
+        outside = diagnostic.file.startswith("/")
+        properties["file"] = diagnostic.file if outside else prefix + diagnostic.file
+        if position := diagnostic.position:
+            properties |= {"line": str(position.line), "col": str(position.column)}
+    return properties | {"title": f"{diagnostic.code} {title(diagnostic.code)}"}
+
+
+def _data(text: str) -> str:
+    """Escaped as the runner's own toolkit does it: a message must not end its line, nor start a command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

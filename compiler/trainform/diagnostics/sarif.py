@@ -1,0 +1,104 @@
+"""Problems as SARIF 2.1.0, which code-scanning services read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from trainform.diagnostics.annotation import STDIN, message, title
+from trainform.diagnostics.diagnostic import Diagnostic, dotted
+from trainform.diagnostics.order import in_order
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT = "SRCROOT"
+"""The base of relative paths: the root of the checkout, wherever that is."""
+
+NOWHERE = "trainform.yaml"
+"""Where a problem of no file is shown. Code scanning refuses a result without a place."""
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "") -> str:
+    """One log with one run: a result for each problem, a rule for each code that occurs, ended by a newline.
+
+    `version` is that of trainform. `prefix` is the path from the root of the checkout to the files' own root, ended
+    by a slash; empty where they are the same. Columns count characters, from 1.
+    """
+    told = in_order(diagnostics)
+    codes = sorted({each.code for each in told})
+    run = {
+        "tool": {"driver": {"name": "trainform", "version": version, "rules": [_rule(code) for code in codes]}},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the checkout."}}},
+        "results": _results(told, codes, prefix),
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    """A code is stable for ever once released, which is what a rule's id has to be."""
+    return {"id": code, "shortDescription": {"text": title(code)}}
+
+
+def _results(told: list[Diagnostic], codes: list[str], prefix: str) -> list[dict[str, Any]]:
+    seen: Counter[str] = Counter()
+    results = []
+    for each in told:
+        identity = _identity(each)
+        seen[identity] += 1
+        results.append(_result(each, codes.index(each.code), f"{identity}:{seen[identity]}", prefix))
+    return results
+
+
+def _result(diagnostic: Diagnostic, rule: int, fingerprint: str, prefix: str) -> dict[str, Any]:
+    return {
+        "ruleId": diagnostic.code,
+        "ruleIndex": rule,
+        "level": _LEVELS[diagnostic.severity],
+        "message": {"text": message(diagnostic)},
+        "locations": [_location(diagnostic, prefix)],
+        "partialFingerprints": {"trainformField/v1": fingerprint},
+    }
+
+
+def _location(diagnostic: Diagnostic, prefix: str) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _artifact(diagnostic.file, prefix)}
+    if position := diagnostic.position:
+        physical["region"] = {"startLine": position.line, "startColumn": position.column}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if logical := _logical(diagnostic):
+        location["logicalLocations"] = logical
+    return location
+
+
+def _artifact(file: str, prefix: str) -> dict[str, str]:
+    """A file of the checkout by its path from the root; one from elsewhere by its whole path."""
+    if file == STDIN:
+        return {"uri": "stdin"}
+    if file.startswith("/"):
+        return {"uri": f"file://{quote(file)}"}
+    return {"uri": quote(prefix + (file or NOWHERE)), "uriBaseId": ROOT}
+
+
+def _logical(diagnostic: Diagnostic) -> list[dict[str, str]]:
+    """The field of the source, and of the rendered object where the fault shows there."""
+    places = [("", diagnostic.path)] if diagnostic.path else []
+    if diagnostic.object:
+        places.append((diagnostic.object, diagnostic.object_path))
+    return [
+        {"fullyQualifiedName": " ".join(filter(None, (name, dotted(path)))), "kind": "property" if path else "object"}
+        for name, path in places
+    ]
+
+
+def _identity(diagnostic: Diagnostic) -> str:
+    """What a problem keeps when lines move and words change: its code, and the field that it is about."""
+    field, rendered = dotted(diagnostic.path), dotted(diagnostic.object_path)
+    parts = "\0".join((diagnostic.code, diagnostic.file, field, diagnostic.object, rendered))
+    return sha256(parts.encode()).hexdigest()[:32]

@@ -1,0 +1,38 @@
+"""Life cycle: what becomes of a job whose manifests an engine applies again and again."""
+
+from __future__ import annotations
+
+from trainform.plugin import Plan, Plugin, finished_jobset
+from trainform_plugins.lifecycle.ends import claims_die_with_their_job, deletes_itself, is_made_anew
+from trainform_plugins.lifecycle.names import names_that_do_not_follow, shared_subdomain
+from trainform_plugins.lifecycle.syncs import (
+    held_by_kueue,
+    is_a_hook,
+    namespace_of_nobody,
+    tracked_by_hand,
+    unknown_pod_group,
+)
+
+OF_THE_JOBSET = (
+    deletes_itself,
+    claims_die_with_their_job,
+    is_made_anew,
+    held_by_kueue,
+    names_that_do_not_follow,
+    shared_subdomain,
+)
+OF_ALL_OBJECTS = (is_a_hook, tracked_by_hand, namespace_of_nobody, unknown_pod_group)
+"""The rules: each is one function, and says why it exists."""
+
+
+class LifeCycle(Plugin):
+    """Refuses what makes an engine run, kill or lose a job by itself, and warns of what leads there."""
+
+    name = "lifecycle"
+
+    def check(self, plan: Plan) -> None:
+        jobset = finished_jobset(plan)
+        for rule in OF_THE_JOBSET if jobset else ():
+            rule(plan, jobset or {})
+        for lint in OF_ALL_OBJECTS:
+            lint(plan)

@@ -1,0 +1,81 @@
+"""Jobs that an engine ends, or starts again, without anybody asking for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainform.plugin import Path, Plan, Tree, finished_steps, table, tables
+from trainform_plugins.lifecycle.source import ENGINES, engine_of, found
+
+TTL = "ttlSecondsAfterFinished"
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+FORCING_OPTIONS = ("Force=true", "Replace=true")
+FLUX_FORCE = "kustomize.toolkit.fluxcd.io/force"
+
+
+def deletes_itself(plan: Plan, jobset: Tree) -> None:
+    """A finished job that deletes itself is made again, and trains again, for ever.
+
+    Why: an engine that heals itself makes what is in git and not in the cluster. Bites: everybody who took a
+    `ttlSecondsAfterFinished` along from before GitOps (argo-cd 8586, 13851; kubeflow/trainer 2991, 3779).
+    """
+    engine = engine_of(plan)
+    if not engine or "ttl" in plan.environment.spec.gitops.allow:
+        return
+    for path in _ttl_paths(jobset):
+        plan.report(
+            "TF620",
+            f"{ENGINES[engine]} makes a job anew that deletes itself when it is finished: it would "
+            "train again and again",
+            hint=f"remove {TTL}, and the job from git when it is done; gitops: {{allow: [ttl]}} permits it",
+            **found(plan, jobset, path),
+        )
+
+
+def _ttl_paths(jobset: Tree) -> Iterator[Path]:
+    if table(jobset, "spec").get(TTL) is not None:
+        yield ("spec", TTL)
+    for step in finished_steps(jobset):
+        if table(table(step.job, "template"), "spec").get(TTL) is not None:
+            yield (*step.path, "template", "spec", TTL)
+
+
+def claims_die_with_their_job(plan: Plan, jobset: Tree) -> None:
+    """Under a content hash every edit deletes the JobSet, and with it the claims that JobSet made for it.
+
+    Why: they are called `<claim>-<jobset>`, and `whenDeleted` is Delete unless said otherwise. Bites: whoever
+    keeps checkpoints there and corrects a label.
+    """
+    if not plan.destination.hashes_names or "delete-claims" in plan.environment.spec.gitops.allow:
+        return
+    for index, policy in enumerate(tables(table(jobset, "spec"), "volumeClaimPolicies")):
+        if table(policy, "retentionPolicy").get("whenDeleted") == "Retain":
+            continue
+        plan.report(
+            "TF621",
+            "these claims, and what is on them, are deleted with each version of the job: any edit makes a new one",
+            hint="write retentionPolicy: {whenDeleted: Retain}; or mount a PersistentVolumeClaim of your own, which "
+            "every version finds; gitops: {allow: [delete-claims]} permits it",
+            **found(plan, jobset, ("spec", "volumeClaimPolicies", index)),
+        )
+
+
+def is_made_anew(plan: Plan, jobset: Tree) -> None:
+    """Force and Replace make an engine delete a job to make it again, where it would fail to update it.
+
+    Why: most of a JobSet cannot be updated. Bites: with both, Argo CD starts finished jobs again on every sync
+    (argo-cd 24005, 5882, 18245).
+    """
+    annotations = table(table(jobset, "metadata"), "annotations")
+    options = [option.strip() for option in str(annotations.get(SYNC_OPTIONS, "")).split(",")]
+    forcing = [(SYNC_OPTIONS, option) for option in options if option in FORCING_OPTIONS]
+    if str(annotations.get(FLUX_FORCE, "")).lower() == "enabled":
+        forcing.append((FLUX_FORCE, f"{FLUX_FORCE}: {annotations[FLUX_FORCE]}"))
+    for key, what in forcing:
+        plan.report(
+            "TF622",
+            f"{what} may delete a running or finished job, and start it from the beginning",
+            severity="warning",
+            hint="remove it; gitops: {naming: content-hash} makes a new job of a changed one",
+            **found(plan, jobset, ("metadata", "annotations", key)),
+        )

@@ -1,0 +1,125 @@
+"""What comes between an engine and the objects that it applies."""
+
+from __future__ import annotations
+
+from trainform.plugin import Plan, Tree, did_you_mean, table
+from trainform_plugins.lifecycle.source import ENGINES, engine_of, found
+
+HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
+"""Annotations that Argo CD takes for hooks."""
+
+TRACKING = {
+    "argocd": (
+        ("labels", "app.kubernetes.io/instance"),
+        ("annotations", "argocd.argoproj.io/tracking-id"),
+        ("annotations", "argocd.argoproj.io/installation-id"),
+    ),
+    "flux": (
+        ("labels", "kustomize.toolkit.fluxcd.io/name"),
+        ("labels", "kustomize.toolkit.fluxcd.io/namespace"),
+    ),
+}
+"""By which marks an engine knows its own objects."""
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+ALWAYS_THERE = ("default", "kube-public", "kube-system")
+"""Namespaces that no cluster is without."""
+
+
+def is_a_hook(plan: Plan) -> None:
+    """Training is no hook: Argo CD runs one on each sync, and neither compares nor prunes it.
+
+    Why: hooks serve a sync, and are none of the state that it brings about; an Application that has nothing
+    else does not even sync. Bites: who wants training to start after something else, for which there are waves.
+    """
+    if not engine_of(plan):
+        return
+    for tree in plan.objects:
+        annotations = table(table(tree, "metadata"), "annotations")
+        for key in (key for key in HOOKS if key in annotations):
+            plan.report(
+                "TF623",
+                f"{key} makes a hook of {tree['kind']} {tree['metadata']['name']}: it would run on each sync, and "
+                "escape comparison and pruning",
+                hint="remove it; argocd.argoproj.io/sync-wave says what comes before what",
+                **found(plan, tree, ("metadata", "annotations", key)),
+            )
+
+
+def held_by_kueue(plan: Plan, jobset: Tree) -> None:
+    """`suspend: true` holds nothing back in a queue: Kueue resumes the job when its turn comes.
+
+    Why: Kueue starts and stops jobs by that very field. Bites: who parks a job in git this way, and finds it
+    running.
+    """
+    queue = table(table(jobset, "metadata"), "labels").get(QUEUE)
+    if queue and table(jobset, "spec").get("suspend") is True:
+        plan.report(
+            "TF624",
+            f"suspend: true does not hold the job back: Kueue resumes it when queue {queue} has room",
+            severity="warning",
+            hint="leave suspend out; to park a job, take it out of the queue, or hold the queue by its stopPolicy",
+            path=("spec", "suspend"),
+        )
+
+
+def tracked_by_hand(plan: Plan) -> None:
+    """The marks of an engine are its own to set.
+
+    Why: by them it tells its objects from those of others. Bites: who copies an object with its marks out of a
+    cluster: the engine prunes it, or two Applications quarrel about it.
+    """
+    engine = engine_of(plan)
+    for tree in plan.objects:
+        metadata = table(tree, "metadata")
+        for field, key in TRACKING.get(engine, ()):
+            if key in table(metadata, field):
+                plan.report(
+                    "TF625",
+                    f"{key} is what {ENGINES[engine]} marks its own objects with; a value set by hand misleads it",
+                    severity="warning",
+                    hint="leave it out",
+                    **found(plan, tree, ("metadata", field, key)),
+                )
+
+
+def namespace_of_nobody(plan: Plan) -> None:
+    """A namespace that is not among the declared ones is perhaps nowhere.
+
+    Why: nothing that is rendered makes a namespace, whose quota and rights are not a job's business. Bites: a
+    misspelt namespace fails in the sync, after the merge. Told only where some namespace is declared.
+    """
+    declared = plan.facts.names("Namespace")
+    if not declared or plan.namespace in (*declared, *ALWAYS_THERE):
+        return
+    of_job = plan.job.metadata.namespace is not None
+    plan.report(
+        "TF626",
+        f"namespace {plan.namespace} is not among the declared ones, and nothing here creates it",
+        severity="warning",
+        hint=did_you_mean(plan.namespace, declared) or f"declared are {', '.join(declared)}",
+        path=("metadata", "namespace") if of_job else ("spec", "namespace"),
+        place=None if of_job else plan.destination.document,
+    )
+
+
+def unknown_pod_group(plan: Plan) -> None:
+    """A PodGroup can only be applied where its scheduler is installed.
+
+    Why: without its CRD the whole sync fails. Bites: the first job with a gang in a new cluster. Told of the
+    Environment, in the same words for every job, so that it is told once.
+    """
+    if not engine_of(plan) or plan.environment.spec.cluster.schedulers is not None:
+        return
+    if any(tree["kind"] == "PodGroup" for tree in plan.objects):
+        scheduler = plan.gang.scheduler
+        plan.report(
+            "TF627",
+            f"jobs here have PodGroups of {scheduler}, and whether that is installed is not known: "
+            "if it is not, no sync of them succeeds",
+            severity="info",
+            hint=f"write cluster: {{schedulers: [{scheduler}]}}, if it is",
+            path=("spec", "cluster"),
+            place=plan.destination.document,
+        )
