@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from trainform.api import Read
     from trainform.core.catalogue import Catalogue
     from trainform.core.compile import Compilation, CompiledJob
-    from trainform.core.pipeline import PluginFailure
+    from trainform.core.pipeline import Observer, PluginFailure
     from trainform.core.registry import Installed
     from trainform.source import Document
 
@@ -29,16 +29,22 @@ class Outcome:
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure] = field(default_factory=list)
     compilations: list[Compilation] = field(default_factory=list)
+    catalogue: Catalogue | None = None
 
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]
 
 
 def compile_targets(
-    targets: Sequence[Target], problems: Iterable[Diagnostic] = (), *, wants_job: bool = True
+    targets: Sequence[Target],
+    problems: Iterable[Diagnostic] = (),
+    *,
+    wants_job: bool = True,
+    observe: Observer | None = None,
 ) -> Outcome:
     """Compile every target. `problems` are those of the repository itself; `wants_job` says whether it
-    is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise."""
+    is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise; `observe`
+    follows the stages of each job."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
@@ -51,6 +57,8 @@ def compile_targets(
             plugins=plugins,
             source=target.inputs.diagnostics,
             cache=cache,
+            partial=target.partial,
+            observe=observe,
         )
         for target in targets
     ]
@@ -59,7 +67,7 @@ def compile_targets(
         told = [each for each in told if each.code != "TF202"]
     jobs = [job for compilation in compilations for job in compilation.jobs]
     failures = [failure for compilation in compilations for failure in compilation.failures]
-    return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations)
+    return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations, catalogue)
 
 
 def installed() -> tuple[Installed, ...]:

@@ -31,8 +31,9 @@ def find_runtime(
     if runtime is None and ref.kind == KINDS[0]:
         runtime = catalogue.get(ref.name)
     if runtime is None:
-        # An unsupported kind is told where the TrainJob is read.
-        return None, [_not_found(job, item, inputs, catalogue)] if ref.kind in KINDS else []
+        # An unsupported kind and an empty name are told where the TrainJob is read.
+        nameable = ref.kind in KINDS and ref.name
+        return None, [_not_found(job, item, inputs, catalogue)] if nameable else []
     if not runtime.sound:
         return runtime, _broken(job, item, runtime)
     return runtime, []

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trainform.core.plan import Plan
-    from trainform.core.pod_set import PodSet
     from trainform.k8s.tree import Tree
 
 TRAINER_PORT = 29500
@@ -163,10 +162,22 @@ def _outcomes(resources: Tree | None, field: str) -> set[int]:
     return {parse(amounts[name]).value() for name in gpu_names(amounts)} or {0}
 
 
-def trainer_host(plan: Plan, pods: PodSet) -> str:
-    """The DNS name of the trainer's first pod, by its real replicated job and subdomain (D17)."""
-    host = pods.host(plan.name, plan.subdomain)
+def trainer_resources(plan: Plan) -> Tree | None:
+    """The merged resources of the trainer's `node` container; without that one those that the
+    controller reads.
+    """
+    node = plan.trainer_container
+    return _controllers_resources(plan) if node is None else node.get("resources")
+
+
+def trainer_host(plan: Plan) -> str:
+    """The DNS name of the trainer's first pod, by its real replicated job and subdomain (D17).
+
+    Where no step is labelled as the trainer, the name that the controller takes.
+    """
+    pods = plan.trainer_pod_set
     controllers = f"{plan.name}-{NODE_CONTAINER}-0-0.{plan.name}"
+    host = pods.host(plan.name, plan.subdomain) if pods else controllers
     if host != controllers and not without_trainer(plan):
         plan.deviates(
             "D17",

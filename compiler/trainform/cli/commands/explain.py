@@ -1,0 +1,119 @@
+"""`trainform explain`: who set each field of what a job becomes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from trainform.cli import FAULTY, OK
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
+
+if TYPE_CHECKING:
+    from trainform.cli.compiling import Outcome
+    from trainform.cli.targets import Target
+    from trainform.core.compile import CompiledJob
+    from trainform.diagnostics import Diagnostic
+    from trainform.review.explain import Recorder
+    from trainform.review.explain_fields import Selection
+
+
+class Explained(NamedTuple):
+    """One job in one environment, and the fields that were asked for, object by object."""
+
+    job: CompiledJob
+    selections: list[Selection]
+
+
+@click.command()
+@click.argument("job")
+@click.argument("field", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@repository_options
+def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
+    """Tell who set each field of what a TrainJob becomes, and where.
+
+    JOB is [namespace/]name or the path of a file. FIELD is a path of a rendered object, or its end, such as
+    image or env[PET_NNODES]; entries of lists go by name or index, and JobSet: or JobSet/llm: before it says which
+    object.
+    With a single field, values that did not last are told as well.
+    """
+    from trainform.cli.bug import report_failures
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.selection import select
+    from trainform.cli.targets import repository_targets
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.io.repository import open_repository
+    from trainform.review.explain import Recorder
+
+    recorder = Recorder()
+    repository, problems = open_repository(chosen_root(root))
+    targets = repository_targets(repository, chosen_environments(env))
+    problems += select(targets, [job], repository.root)
+    outcome = compile_targets(targets, problems, wants_job=not problems, observe=recorder)
+    errors = _errors(outcome)
+    print_diagnostics(errors, sys.stderr)
+    explained = _explained(targets, outcome, recorder)
+    _print(_chosen(explained, field), form, several=len(explained) > 1)
+    return report_failures(outcome.failures) or (FAULTY if errors else OK)
+
+
+def _errors(outcome: Outcome) -> list[Diagnostic]:
+    return [each for each in outcome.all_diagnostics() if each.severity == "error"]
+
+
+def _explained(targets: Sequence[Target], outcome: Outcome, recorder: Recorder) -> list[Explained]:
+    """The jobs without an error, all their fields."""
+    from trainform.review.explain import explain as owners
+    from trainform.review.explain_fields import everything
+
+    return [
+        Explained(job, everything(owners(job, recorder, target.inputs.documents)))
+        for target, compilation in zip(targets, outcome.compilations, strict=True)
+        for job in compilation.jobs
+        if job.objects
+    ]
+
+
+def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained]:
+    """What FIELD means in each job; one that does not have it is left out, unless none has."""
+    from trainform.review.explain_fields import FieldError, find
+
+    if field is None:
+        return list(explained)
+    found, problems = [], []
+    for job, selections in explained:
+        try:
+            fields = [each for selection in selections for each in selection.fields]
+            found.append(Explained(job, [find(fields, field)]))
+        except FieldError as problem:
+            problems.append(problem)
+    if problems and (not found or any(problem.is_ambiguous for problem in problems)):
+        raise click.BadParameter(str(problems[0]), param_hint="FIELD")
+    return found
+
+
+def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
+    """With `several` jobs, each is told apart by its namespace and environment."""
+    from trainform.cli.terminal import print_json, wants_colour
+    from trainform.diagnostics.documents import API_VERSION
+    from trainform.review.explain_text import render_explained
+
+    if form == "json":
+        fields = [entry for each in explained for entry in _entries(each, several)]
+        print_json({"apiVersion": API_VERSION, "kind": "ExplainResult", "fields": fields})
+        return
+    for number, (job, selections) in enumerate(explained):
+        if several:
+            gap = "\n" if number else ""
+            sys.stdout.write(f"{gap}{job.namespace}/{job.name} in environment {job.environment}\n\n")
+        sys.stdout.write(render_explained(selections, colour=wants_colour(sys.stdout)))
+
+
+def _entries(explained: Explained, several: bool) -> list[dict[str, Any]]:
+    """The entries of an ExplainResult."""
+    job, selections = explained
+    whose = {"environment": job.environment, "namespace": job.namespace} if several else {}
+    return [{**whose, **field.to_json()} for each in selections for field in each.fields]

@@ -1,0 +1,97 @@
+"""`trainform explain`: owners of fields on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PARALLELISM = "spec.replicatedJobs[0].template.spec.parallelism"
+
+ENVIRONMENT = """\
+apiVersion: trainform.dev/v1alpha1
+kind: Environment
+metadata: {{name: {name}}}
+spec:
+  patches:
+  - target: {{kind: JobSet}}
+    patch: {{metadata: {{labels: {{{name}: "yes"}}}}}}
+"""
+
+
+@pytest.fixture
+def environments(root):
+    for name in ("dev", "prod"):
+        (root / "environments" / name).mkdir(parents=True)
+        (root / "environments" / name / "environment.yaml").write_text(ENVIRONMENT.format(name=name))
+
+
+def test_a_field_is_told_with_its_owner_and_line(trainform):
+    ran = trainform("explain", "llm", "parallelism")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        f"JobSet/llm {PARALLELISM}\n"
+        "  now  2  TrainJob llm               jobs/llm.yaml:10\n"
+        "  was  1  runtime torch-distributed  catalogue/torch-distributed.yaml:13\n"
+    )
+
+
+def test_without_a_field_the_whole_object_is_a_tree(trainform):
+    ran = trainform("explain", "jobs/llm.yaml")
+    lines = ran.out.splitlines()
+    assert (ran.code, lines[0]) == (0, "JobSet/llm")
+    assert any(line.startswith("    - name: node  ") and "runtime torch-distributed" in line for line in lines)
+
+
+def test_json_has_one_entry_for_each_field(trainform):
+    ran = trainform("explain", "ml/llm", "parallelism", "--format", "json")
+    owner = {"kind": "trainjob", "name": "llm", "stage": None, "file": "jobs/llm.yaml", "line": 10}
+    assert json.loads(ran.out) == {
+        "apiVersion": "trainform.dev/v1alpha1",
+        "kind": "ExplainResult",
+        "fields": [{"object": "JobSet/llm", "path": PARALLELISM, "value": 2, "owner": owner}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("lm",), 'did you mean "llm"?'),
+        (("llm", "parallelims"), 'did you mean "parallelism"?'),
+        (("llm", "name"), '"name" fits 8 fields:'),
+        (("llm", "--env", "prod"), 'no environment "prod"'),
+    ],
+)
+def test_what_is_not_there_is_an_error(trainform, arguments, told):
+    ran = trainform("explain", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_a_job_with_an_error_is_not_explained(trainform, root):
+    (root / "jobs" / "llm.yaml").write_text((root / "jobs" / "llm.yaml").read_text().replace("Nodes: 2", "Nodes: two"))
+    ran = trainform("explain", "llm")
+    assert (ran.code, ran.out) == (2, "")
+    assert "jobs/llm.yaml:10:15: error TF102" in ran.err
+
+
+@pytest.mark.usefixtures("environments")
+def test_each_environment_is_told_apart(trainform):
+    text = trainform("explain", "llm", "parallelism").out
+    assert [line for line in text.splitlines() if "environment" in line] == [
+        "ml/llm in environment dev",
+        "ml/llm in environment prod",
+    ]
+    told = json.loads(trainform("explain", "llm", "parallelism", "--format", "json").out)
+    assert [(each["environment"], each["namespace"]) for each in told["fields"]] == [("dev", "ml"), ("prod", "ml")]
+
+
+@pytest.mark.usefixtures("environments")
+def test_a_field_that_one_environment_has_is_told_of_that_one(trainform):
+    ran = trainform("explain", "llm", "metadata.labels.prod")
+    assert ran.code == 0
+    assert ran.out == (
+        "ml/llm in environment prod\n\n"
+        "JobSet/llm metadata.labels.prod\n"
+        '  now  "yes"  Environment prod  environments/prod/environment.yaml:7\n'
+    )
