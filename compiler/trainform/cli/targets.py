@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.place import WholeFile
 from trainform.io.repository import KEYS, Repository, is_template
 
 if TYPE_CHECKING:
@@ -35,13 +36,20 @@ class Inputs:
 
 @dataclass(slots=True)
 class Target:
-    """One environment with everything that is compiled for it. `folder` is empty for `default`."""
+    """One environment with everything that is compiled for it. `folder` is empty for `default`; `partial`
+    says that some of its jobs were left out."""
 
     name: str = DEFAULT
     folder: str = ""
     environment: Environment | None = None
     document: Document | None = None
     inputs: Inputs = field(default_factory=Inputs)
+    partial: bool = False
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of jobs that name none."""
+        return (self.environment.spec.namespace if self.environment else None) or "default"
 
 
 def stream_target() -> Target:
@@ -131,6 +139,7 @@ def _environment(repository: Repository, folder: str) -> Target | None:
     listing = repository.listed(folder)
     inputs = Inputs([], list(listing.diagnostics))
     inputs.add(load_all(repository, [file for file in listing.files if not is_template(file)]))
+    inputs.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in inputs.diagnostics]
     own = [document for document in inputs.documents if subject(document.tree)[0] == "environment"]
     if not own:
         return None
@@ -146,6 +155,13 @@ def _environment(repository: Repository, folder: str) -> Target | None:
         if document not in own and (is_key or patterns is None or matches_path(patterns, within)):
             kept.append(document)
     return Target(name, folder, environment, own[0], Inputs(kept, inputs.diagnostics))
+
+
+def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
+    """A problem of a key file without the line that it stands in: a key may be there in the clear."""
+    if not problem.file.startswith(folder):
+        return problem
+    return replace(problem, place=WholeFile(problem.file), at=problem.position)
 
 
 def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
@@ -168,7 +184,5 @@ def _check_asked(asked: Sequence[str], targets: Sequence[Target]) -> None:
     known = [target.name for target in targets]
     for name in asked:
         if name not in known:
-            hint = (
-                did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
-            )
+            hint = did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
             raise click.BadParameter(f'no environment "{name}": {hint}', param_hint="--env")

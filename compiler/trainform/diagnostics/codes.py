@@ -151,6 +151,8 @@ CODES: dict[str, str] = {
     "TF615": "gang without a timeout",
     "TF616": "very large Job",
     "TF617": "initializer that its values do not reach",
+    "TF618": "name that no image can have",
+    "TF619": "resource that is hardly meant",
     "TF620": "job that deletes itself under an engine",
     "TF621": "claims that are deleted with each version of a job",
     "TF622": "job that an engine makes anew",

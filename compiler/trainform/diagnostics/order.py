@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from trainform.diagnostics.diagnostic import Diagnostic, Severity, dotted
 
@@ -23,6 +24,38 @@ def _key(diagnostic: Diagnostic) -> tuple[str | int, ...]:
     where = (diagnostic.file, line, column, diagnostic.code)
     what = (dotted(diagnostic.path), diagnostic.object, dotted(diagnostic.object_path))
     return (*where, *what, diagnostic.severity, diagnostic.message, diagnostic.plugin)
+
+
+BROKEN_RUNTIME = "TF206"
+"""Told to each job for each error of its runtime, which is told where it stands as well."""
+
+
+def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """In order, and each fault of a source once, as a person reads it.
+
+    What is wrong with a runtime shows in the objects of every job that uses it; a list for machines
+    has them all, and here the first object stands for the others.
+    """
+    groups: dict[tuple[str | int, ...], list[Diagnostic]] = {}
+    for diagnostic in in_order(diagnostics):
+        groups.setdefault(_cause(diagnostic), []).append(diagnostic)
+    return [_first_of(group) for group in groups.values()]
+
+
+def _cause(diagnostic: Diagnostic) -> tuple[str | int, ...]:
+    line, column = diagnostic.position or (0, 0)
+    message = "" if diagnostic.code == BROKEN_RUNTIME else diagnostic.message
+    field = dotted(diagnostic.path)
+    return diagnostic.file, line, column, diagnostic.code, diagnostic.severity, field, message, diagnostic.plugin
+
+
+def _first_of(group: list[Diagnostic]) -> Diagnostic:
+    first = next((each for each in group if each.object), group[0])
+    if len(group) > 1 and first.code == BROKEN_RUNTIME:
+        message = f"{group[0].message}, and {counted(len(group) - 1, 'more error')}"
+        return replace(group[0], message=message, object="", object_path=())
+    others = len({each.object for each in group if each.object}) - 1
+    return replace(first, object=f"{first.object} (and {others} more)") if others > 0 else first
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -14,7 +14,7 @@ from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.order import in_order
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-ROOT = "SRCROOT"
+ROOT = "%SRCROOT%"
 """The base of relative paths: the root of the checkout, wherever that is."""
 
 NOWHERE = "trainform.yaml"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_ALIKE = 0.65
+"""How alike two names are, from 0 to 1; below, a long name contains the letters of almost any short one."""
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """The name of `known` that `word` was probably meant to be, or the empty string."""
     from difflib import get_close_matches  # slow to import, and only mistakes need it
 
     by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
-    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[near[0]] if near else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.excerpt import excerpt, printable
-from trainform.diagnostics.order import in_order, summary
+from trainform.diagnostics.order import folded, summary
 
 SILENT = ("TF156",)
 """Codes whose line is not repeated: it holds a private key."""
@@ -26,11 +26,11 @@ _STYLES = {
 
 
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
-    """Every problem in order, then a summary line; the empty string when there are none.
+    """Every problem in order, told once, then a summary line; the empty string when there are none.
 
     `colour` adds ANSI escapes. The caller decides, knowing whether a terminal listens.
     """
-    told = in_order(diagnostics)
+    told = folded(diagnostics)
     if not told:
         return ""
     blocks = [_block(diagnostic, _Paint(colour)) for diagnostic in told]

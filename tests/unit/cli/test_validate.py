@@ -65,9 +65,7 @@ def test_runtimes_alone_need_no_job(root, trainform):
     assert "TF202" not in trainform("validate", "runtimes").out
 
 
-@pytest.mark.parametrize(
-    ("fail_on", "code"), [((), 0), (("--fail-on", "warning"), 0), (("--fail-on", "info"), 1)]
-)
+@pytest.mark.parametrize(("fail_on", "code"), [((), 0), (("--fail-on", "warning"), 0), (("--fail-on", "info"), 1)])
 def test_fail_on(root, trainform, fail_on, code):
     (root / "jobs" / "other.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata:\n  name: x\n")
     assert "info TF204" in trainform("validate").out
@@ -77,3 +75,46 @@ def test_fail_on(root, trainform, fail_on, code):
 def test_colour_only_on_a_terminal(root, trainform):
     (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
     assert "\x1b" not in trainform("validate").out
+
+
+def test_sarif(root, trainform):
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    ran = trainform("validate", "--format", "sarif")
+    (result,) = json.loads(ran.out)["runs"][0]["results"]
+    assert (ran.code, ran.err, result["ruleId"]) == (2, "", "TF102")
+
+
+def test_junit_knows_the_files_without_problems(root, trainform):
+    (root / "jobs" / "bad.yaml").write_text(job("bad", nodes="many"))
+    ran = trainform("validate", "--format", "junit")
+    assert (ran.code, ran.err) == (2, "")
+    assert 'tests="2" failures="1"' in ran.out
+    assert 'name="jobs/llm.yaml"/>' in ran.out
+
+
+def test_junit_fails_on_what_the_command_fails_on(root, trainform):
+    (root / "jobs" / "other.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata:\n  name: x\n")
+    assert 'failures="0"' in trainform("validate", "--format", "junit").out
+    ran = trainform("validate", "--format", "junit", "--fail-on", "info")
+    assert ran.code == 1
+    assert 'failures="1"' in ran.out
+
+
+def test_github(root, trainform):
+    assert trainform("validate", "--format", "github") == (0, "", "")
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    ran = trainform("validate", "--format", "github")
+    assert ran.code == 2
+    assert ran.out.startswith(
+        "::error file=jobs/llm.yaml,line=10,col=15,title=TF102 wrong type::spec.trainer.numNodes: "
+    )
+
+
+@pytest.mark.parametrize(("form", "path"), [("github", "file=ml/jobs/llm.yaml,"), ("sarif", '"ml/jobs/llm.yaml"')])
+def test_services_know_files_by_their_place_in_the_checkout(root, trainform, form, path):
+    (root / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    (root / "ml").mkdir()
+    for name in ("jobs", "trainform.yaml"):
+        (root / name).rename(root / "ml" / name)
+    (root / ".git").mkdir()
+    assert path in trainform("validate", "--root", "ml", "--format", form).out

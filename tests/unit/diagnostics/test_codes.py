@@ -11,10 +11,7 @@ from trainform.diagnostics.codes import CODES
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
-    path
-    for folder in ("compiler", "plugins")
-    for path in (ROOT / folder).rglob("*.py")
-    if path.name != "codes.py"
+    path for folder in ("compiler", "plugins") for path in (ROOT / folder).rglob("*.py") if path.name != "codes.py"
 )
 TEXTS = [path.read_text() for path in SOURCES]
 USED = {code for text in TEXTS for code in re.findall(r'"(TFD?\d+)"', text)} | {

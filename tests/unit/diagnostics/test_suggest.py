@@ -14,6 +14,7 @@ from trainform.diagnostics.suggest import did_you_mean, nearest
         ("NumNodes", ["numNodes", "numProcPerNode"], "numNodes"),
         ("rendr", ["render", "validate"], "render"),
         ("xyz", ["name", "value"], ""),
+        ("suspend", ["resourcesPerNode"], ""),
         ("name", [], ""),
     ],
 )

@@ -176,3 +176,36 @@ def test_colour_adds_escapes_and_changes_no_text():
     coloured = render_text([problem], colour=True)
     assert "\x1b[1;33mwarning\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == told(problem)
+
+
+def runtime_fault(code: str = "TF530", message: str = "no such volume", *, job: str = "", field: str = "spec"):
+    place = Source("spec: {}\n", Position(1, 7), "runtimes/torch.yaml")
+    shown = {"object": f"JobSet/{job}", "object_path": (field,)} if job else {}
+    return Diagnostic(code, "error", message, path=("spec",), place=place, **shown)
+
+
+def test_a_fault_of_a_runtime_is_told_once_for_all_its_jobs():
+    faults = [runtime_fault(), *(runtime_fault(job=name) for name in ("a", "b", "c"))]
+    assert render_text(faults, colour=False) == dedent(
+        """\
+        runtimes/torch.yaml:1:7: error TF530 spec: no such volume
+            |
+          1 | spec: {}
+            |       ^
+          note: in the rendered JobSet/a (and 2 more) spec
+
+        1 error in 1 file
+        """
+    )
+
+
+def test_a_broken_runtime_is_one_error_of_a_job():
+    faults = [runtime_fault("TF206", f"runtime 'r' has an error at {i}", job="a", field=i) for i in "123"]
+    shown = render_text(faults, colour=False)
+    assert "error TF206 spec: runtime 'r' has an error at 1, and 2 more errors\n" in shown
+    assert shown.endswith("\n\n1 error in 1 file\n")
+
+
+def test_two_faults_at_one_place_are_both_told():
+    faults = [runtime_fault(message="a"), runtime_fault(message="b"), runtime_fault("TF526", "a")]
+    assert render_text(faults, colour=False).endswith("3 errors in 1 file\n")

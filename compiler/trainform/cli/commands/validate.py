@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -12,13 +13,16 @@ from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
+    from trainform.cli.compiling import Outcome
     from trainform.cli.targets import Target
-    from trainform.diagnostics import Diagnostic
+    from trainform.diagnostics import Diagnostic, Severity
+
+FORMATS = ("text", "json", "sarif", "junit", "github")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True), metavar="[PATH]...")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "info"]),
@@ -36,21 +40,27 @@ def validate(
 
     PATH is a file or a folder, checked together with the repository's runtimes; without one,
     the whole repository is checked. "-" checks one YAML stream from stdin.
+
+    sarif is for code scanning, junit for reports of tests, github for annotations of a workflow.
     """
     from trainform.cli.bug import report_failures
     from trainform.cli.compiling import compile_targets
 
     targets, problems = _targets(paths, root, env)
-    documents = {id(document) for target in targets for document in target.inputs.documents}
+    documents = {id(document): document for target in targets for document in target.inputs.documents}
     outcome = compile_targets(targets, problems, wants_job=not documents and not problems)
     diagnostics = outcome.all_diagnostics()
-    _print(diagnostics, form, len(documents))
+    if "-" not in paths:
+        diagnostics += _behind(targets, outcome, root)
+    if form in ("text", "json"):
+        _print(diagnostics, form, len(documents))
+    else:
+        files = sorted({document.file for document in documents.values()})
+        _print_for_machines(diagnostics, form, files, fail_on or "error", chosen_root(root))
     return report_failures(outcome.failures) or _exit_code(diagnostics, fail_on)
 
 
-def _targets(
-    paths: tuple[str, ...], root: str | None, env: tuple[str, ...]
-) -> tuple[list[Target], list[Diagnostic]]:
+def _targets(paths: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> tuple[list[Target], list[Diagnostic]]:
     from trainform.cli.targets import repository_targets, stream_target
     from trainform.io.repository import open_repository
 
@@ -60,6 +70,14 @@ def _targets(
         return [stream_target()], []
     repository, problems = open_repository(chosen_root(root))
     return repository_targets(repository, chosen_environments(env), paths or None), problems
+
+
+def _behind(targets: Sequence[Target], outcome: Outcome, root: str | None) -> list[Diagnostic]:
+    from trainform.cli.behind import tell_behind
+    from trainform.cli.state import read_state
+    from trainform.io.repository import open_repository
+
+    return tell_behind(targets, outcome, read_state(open_repository(chosen_root(root))[0]))
 
 
 def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "info"] | None) -> int:
@@ -81,3 +99,36 @@ def _print(diagnostics: Sequence[Diagnostic], form: str, documents: int) -> None
         print_diagnostics(diagnostics, sys.stdout)
     else:
         print(f"no problems in {counted(documents, 'document')}")
+
+
+def _print_for_machines(
+    diagnostics: Sequence[Diagnostic], form: str, files: Sequence[str], grave: Severity, root: str
+) -> None:
+    from trainform.cli.terminal import print_bytes
+
+    if form == "sarif":
+        from trainform import __version__
+        from trainform.diagnostics.sarif import render_sarif
+
+        text = render_sarif(diagnostics, __version__, _prefix(root))
+    elif form == "junit":
+        from trainform.diagnostics.junit import render_junit
+
+        text = render_junit(diagnostics, files, grave)
+    else:
+        from trainform.diagnostics.github import render_github
+
+        text = render_github(diagnostics, _prefix(root))
+    print_bytes(text.encode())
+
+
+def _prefix(root: str) -> str:
+    """The path from the root of the git checkout to the repository's own root, ended by a slash: services that
+    show problems in files know these by their place in the checkout."""
+    folder = root = os.path.realpath(root)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return ""
+        folder = above
+    return "" if folder == root else os.path.relpath(root, folder).replace(os.sep, "/") + "/"

@@ -1,0 +1,162 @@
+"""`trainform cmp`: the compiler as a config management plugin of Argo CD."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from trainform.cli import FAULTY, OK
+
+if TYPE_CHECKING:
+    from trainform.cli.compiling import Outcome
+    from trainform.cli.targets import Target
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.repository import Repository
+
+PARAMETERS = "ARGOCD_APP_PARAMETERS"
+"""The variable with the parameters of the Application, as JSON."""
+
+VARIABLES = {"environment": "ARGOCD_ENV_TRAINFORM_ENVIRONMENT", "jobs": "ARGOCD_ENV_TRAINFORM_JOBS"}
+"""Each parameter as a variable, for Applications that set `plugin.env`; blanks separate jobs. Parameters win."""
+
+
+@click.group()
+def cmp() -> None:
+    """Commands for the sidecar of Argo CD's repo server, run in the folder of an Application."""
+
+
+@cmp.command()
+def generate() -> int:
+    """Print the manifests of one environment as a YAML stream.
+
+    With an error, nothing is printed but the problems, on stderr. In a folder below jobs/ only its jobs count.
+    """
+    from trainform.cli.bug import report_failures
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.terminal import print_bytes, print_diagnostics
+    from trainform.diagnostics.order import has_errors
+    from trainform.output.emitter import emit_stream
+
+    targets, problems = _targets(_settings())
+    outcome: Outcome = compile_targets(targets, problems)
+    told = [each for each in outcome.all_diagnostics() if each.severity != "info"]
+    print_diagnostics(told, sys.stderr)
+    if code := report_failures(outcome.failures) or (FAULTY if has_errors(told) else OK):
+        return code
+    print_bytes(emit_stream(tree for job in outcome.jobs for tree in job.objects).encode())
+    return OK
+
+
+@cmp.command()
+def discover() -> int:
+    """Print the root of the repository where it is one of trainform's, and nothing where not."""
+    from trainform.io.repository import find_root
+    from trainform.io.settings import FILE
+
+    root = find_root(".")
+    if os.path.isfile(os.path.join(root, FILE)):
+        print(os.path.relpath(root).replace(os.sep, "/"))
+    return OK
+
+
+@cmp.command()
+def parameters() -> int:
+    """Print the parameters of this Application, for Argo CD's user interface."""
+    import json
+
+    names = _environments()
+    environment: dict[str, Any] = {
+        "name": "environment",
+        "title": "Environment",
+        "tooltip": f"One of {', '.join(names)}" if names else "There is none: jobs compile as the controller would",
+        "required": len(names) > 1,
+        "itemType": "string",
+        "collectionType": "string",
+        "string": names[0] if len(names) == 1 else "",
+    }
+    jobs = {
+        "name": "jobs",
+        "title": "Jobs",
+        "tooltip": "[namespace/]name, or the path of a file; none means all",
+        "itemType": "string",
+        "collectionType": "array",
+        "array": [],
+    }
+    print(json.dumps([environment, jobs]))
+    return OK
+
+
+class Settings(NamedTuple):
+    """What the Application asks for; empty means: whatever there is."""
+
+    environment: str = ""
+    jobs: tuple[str, ...] = ()
+
+
+def _settings() -> Settings:
+    given = _given()
+    environment = given.get("environment", os.environ.get(VARIABLES["environment"], ""))
+    jobs = given.get("jobs", os.environ.get(VARIABLES["jobs"], "").split())
+    if not isinstance(environment, str):
+        raise _bad("environment is one string")
+    if not isinstance(jobs, list) or not all(isinstance(job, str) for job in jobs):
+        raise _bad("jobs is an array of strings")
+    return Settings(environment, tuple(jobs))
+
+
+def _given() -> dict[str, Any]:
+    """The value of each parameter: `[{"name": "jobs", "array": ["ml/llm"]}]`."""
+    import json
+
+    try:
+        entries = json.loads(os.environ.get(PARAMETERS) or "[]") or []
+    except ValueError as error:
+        raise _bad(f"this is no JSON: {error}") from error
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise _bad("a list of parameters is due")
+    given = {}
+    for entry in entries:
+        name = entry.get("name")
+        if name not in VARIABLES:
+            raise _bad(f"no parameter {name!r}: there are {' and '.join(VARIABLES)}")
+        given[name] = next((entry[kind] for kind in ("string", "array", "map") if entry.get(kind) is not None), "")
+    return given
+
+
+def _bad(message: str) -> click.UsageError:
+    return click.BadParameter(message, param_hint=PARAMETERS)
+
+
+def _targets(settings: Settings) -> tuple[list[Target], list[Diagnostic]]:
+    from trainform.cli.options import chosen_root
+    from trainform.cli.selection import select
+    from trainform.cli.targets import repository_targets
+    from trainform.io.repository import open_repository
+
+    repository, problems = open_repository(chosen_root(None))
+    asked = [settings.environment] if settings.environment else []
+    targets = repository_targets(repository, asked, _paths(repository))
+    if len(targets) > 1:
+        raise _bad(f"which environment? There are {', '.join(target.name for target in targets)}")
+    if settings.jobs:
+        problems += select(targets, settings.jobs, repository.root)
+    return targets, problems
+
+
+def _paths(repository: Repository) -> list[str] | None:
+    """The current folder where it is one of jobs; else everything."""
+    from trainform.io.repository import inside
+
+    here, jobs = os.path.realpath("."), os.path.join(repository.root, repository.settings.jobs)
+    return ["."] if here != jobs and inside(jobs, here) else None
+
+
+def _environments() -> list[str]:
+    from trainform.cli.options import chosen_root
+    from trainform.io.repository import open_repository
+
+    repository, _ = open_repository(chosen_root(None))
+    return [folder.rsplit("/", 1)[-1] for folder in repository.environments()]

@@ -1,0 +1,106 @@
+"""`trainform krm`: the compiler as a KRM function, for kustomize, kpt and others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from trainform.cli import FAULTY, OK
+
+if TYPE_CHECKING:
+    from trainform.cli.compiling import Outcome
+    from trainform.diagnostics import Diagnostic
+    from trainform.k8s.tree import Tree
+    from trainform.output.resource_list import ResourceList
+    from trainform.output.resource_list_text import Place
+    from trainform.source import Document
+
+LOCAL = "config.kubernetes.io/local-config"
+"""An annotation: the object is for tools, and no orchestrator applies it."""
+
+OURS = ("job", "runtime", "environment")
+
+NOT_TOLD = ("TF204",)
+"""Codes that are no news here: a function is given all kinds, and leaves alone what is not its own."""
+
+
+@click.command()
+def krm() -> int:
+    """Compile the TrainJobs of a ResourceList on stdin; write the ResourceList to stdout.
+
+    Rendered objects take the place of their TrainJob. Runtimes, their companions and Environments leave the list,
+    everything else stays as it is; what is annotated config.kubernetes.io/local-config: "true" stays too. The
+    functionConfig is an Environment, a ConfigMap whose keys are fields of an Environment's spec, or absent.
+
+    With an error the items stay as they are, `results` tells it, and the exit code is 2.
+    """
+    from trainform.cli.bug import report_failures
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.targets import STDIN, Inputs, Target
+    from trainform.cli.terminal import print_bytes, print_diagnostics
+    from trainform.diagnostics.order import has_errors
+    from trainform.output.function_config import environment_of
+    from trainform.output.function_results import function_results
+    from trainform.output.resource_list import read_list
+    from trainform.output.resource_list_text import Place, rewrite
+
+    found = read_list(sys.stdin.buffer.read(), STDIN)
+    environment, problems = environment_of(found.config)
+    documents = [*found.items, *filter(None, [environment])]
+    target = Target(inputs=Inputs(documents, found.diagnostics))
+    outcome = compile_targets([target], problems, wants_job=False)
+    diagnostics = [each for each in outcome.all_diagnostics() if each.code not in NOT_TOLD]
+    failed = has_errors(diagnostics)
+    places = [Place()] * len(found.items) if failed else _places(found, outcome)
+    print_diagnostics(_for_people(diagnostics), sys.stderr)
+    print_bytes(rewrite(found, places, function_results(diagnostics)).encode())
+    return report_failures(outcome.failures) or (FAULTY if failed else OK)
+
+
+def _for_people(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """What stderr tells: an orchestrator shows it in the midst of other things."""
+    return [each for each in diagnostics if each.severity != "info"]
+
+
+def _places(found: ResourceList, outcome: Outcome) -> list[Place]:
+    """What becomes of each item. An object that is there already, from an earlier run, is replaced where it is."""
+    from trainform.output.resource_list import orchestrated
+    from trainform.output.resource_list_text import Place
+
+    rendered = {id(job.document): job.objects for job in outcome.jobs}
+    by_name = {_name(tree): tree for objects in rendered.values() for tree in objects}
+    there = {_name(item.tree) for item in found.items}
+    companions = _companions(outcome)
+    places = []
+    for item in found.items:
+        if renewed := by_name.get(_name(item.tree)):
+            places.append(Place(False, [orchestrated(renewed, item.tree)]))
+            continue
+        made = [tree for tree in rendered.get(id(item), []) if _name(tree) not in there]
+        places.append(Place(not _is_consumed(item, companions), made))
+    return places
+
+
+def _companions(outcome: Outcome) -> set[int]:
+    """The objects that runtimes bring along: each job has got its own of them."""
+    runtimes = [runtime for each in outcome.compilations for runtime in each.inputs.runtimes.values()]
+    return {id(tree) for runtime in runtimes for tree in runtime.companions}
+
+
+def _is_consumed(item: Document, companions: set[int]) -> bool:
+    from trainform.api.kinds import subject
+    from trainform.output.resource_list import annotations_of
+
+    ours = subject(item.tree)[0] in OURS or id(item.tree) in companions
+    return ours and annotations_of(item.tree).get(LOCAL) != "true"
+
+
+def _name(tree: Tree) -> tuple[str, ...]:
+    metadata = tree.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    return tuple(str(value) for value in (
+        tree.get("apiVersion"), tree.get("kind"), named.get("namespace") or "default", named.get("name"),
+    ))  # fmt: skip

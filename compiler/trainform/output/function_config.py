@@ -1,0 +1,63 @@
+"""The configuration of a KRM function as an Environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yaml.error import YAMLError
+
+from trainform.api.kinds import ENVIRONMENT_VERSION, subject
+from trainform.diagnostics import Diagnostic
+from trainform.source import Document
+from trainform.source.build import Builder
+from trainform.source.parser import TooDeep, compose
+
+
+def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
+    """The Environment that a `functionConfig` is, or that the data of a ConfigMap stand for.
+
+    A key of such data is a path below the Environment's `spec`, `scheduling.kueue.localQueue`; its value is
+    YAML, but for numbers with a point, which are versions here.
+    """
+    if config is None or subject(config.tree)[0] == "environment":
+        return config, []
+    if (config.tree.get("apiVersion"), config.tree.get("kind")) != ("v1", "ConfigMap"):
+        return None, [_wrong_kind(config)]
+    data = config.tree.get("data") or {}
+    if not isinstance(data, dict):
+        return None, [Diagnostic("TF102", "error", "must be a mapping", path=("data",), place=config)]
+    spec: dict[str, Any] = {}
+    problems = [problem for key, value in data.items() for problem in _put(spec, key, value, config)]
+    tree = {"apiVersion": ENVIRONMENT_VERSION, "kind": "Environment", "metadata": {"name": "default"}, "spec": spec}
+    return Document(tree, config.part, (*config.prefix, "data")), problems
+
+
+def _wrong_kind(config: Document) -> Diagnostic:
+    message = f"the functionConfig is a {config.tree.get('kind')}"
+    hint = f"write an Environment ({ENVIRONMENT_VERSION}), or a ConfigMap (v1) with fields of its spec"
+    return Diagnostic("TF721", "error", message, hint, ("kind",), config)
+
+
+def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> list[Diagnostic]:
+    """Sets the field `key` of `spec`."""
+    *above, last = key.split(".")
+    tree = spec
+    for part in above:
+        tree = tree.setdefault(part, {}) if isinstance(tree, dict) else tree
+    if not isinstance(tree, dict) or last in tree:
+        message = f"{key} and a key before it set one field"
+        return [Diagnostic("TF721", "error", message, "remove one of them", ("data", key), config)]
+    try:
+        tree[last] = _value(value)
+    except (YAMLError, TooDeep):
+        message = f"{value!r} is no YAML"
+        return [Diagnostic("TF721", "error", message, "quote it", ("data", key), config)]
+    return []
+
+
+def _value(text: object) -> Any:
+    root = compose(text) if isinstance(text, str) else None
+    if root is None:
+        return text
+    value = Builder().build(root)
+    return text if isinstance(value, float) else value

@@ -1,0 +1,101 @@
+"""The list that a KRM function reads.
+
+Source: the Configuration Functions Specification of kustomize, `cmd/config/docs/api-conventions/functions-spec.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from trainform.diagnostics import Diagnostic
+from trainform.k8s.tree import Tree
+from trainform.source import Document, load
+from trainform.source.document import Part
+
+API_VERSION = "config.kubernetes.io/v1"
+KIND = "ResourceList"
+
+_ORCHESTRATION = (
+    "config.kubernetes.io/",
+    "internal.config.kubernetes.io/",
+    "config.k8s.io/",
+    "kustomize.config.k8s.io/",
+)
+"""Prefixes of the annotations by which an orchestrator knows an object's file, its place there, and itself."""
+
+
+@dataclass(slots=True)
+class ResourceList:
+    """What came on stdin: a `ResourceList`, or any other list of objects.
+
+    `part` is its text, None where that is no list; `tree` the list as a whole; `config` its `functionConfig`.
+    """
+
+    part: Part | None = None
+    tree: Tree = field(default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND, "items": []})
+    items: list[Document] = field(default_factory=list)
+    config: Document | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def read_list(data: bytes, file: str) -> ResourceList:
+    """Take a list apart into documents of their own. Never raises; what is wrong is in its `diagnostics`."""
+    documents, problems = load(data, file)
+    if len(documents) != 1 or not str(documents[0].tree.get("kind")).endswith("List"):
+        return _plain_list(documents, problems)
+    whole = documents[0]
+    items = whole.tree.get("items") or []
+    found = ResourceList(whole.part, whole.tree, diagnostics=problems)
+    for index, item in enumerate(items if isinstance(items, list) else [items]):
+        if isinstance(item, dict):
+            found.items.append(Document(item, whole.part, ("items", index), whole.ambiguous))
+        else:
+            found.diagnostics.append(_no_object(whole, index))
+    if isinstance(config := whole.tree.get("functionConfig"), dict):
+        found.config = Document(config, whole.part, ("functionConfig",), whole.ambiguous)
+    inner = [*found.items, *filter(None, [found.config])]
+    found.diagnostics = [_within(problem, whole, inner) for problem in found.diagnostics]
+    return found
+
+
+def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> ResourceList:
+    """A `kind: List`, whose items the front end has taken apart already; anything else is an error."""
+    parts = {id(document.part): document.part for document in documents}
+    if len(parts) == 1 and all(len(document.prefix) == 2 for document in documents):
+        head: Tree = {"apiVersion": "v1", "kind": "List", "items": [document.tree for document in documents]}
+        return ResourceList(documents[0].part, head, documents, None, problems)
+    message = f"one {KIND} ({API_VERSION}) or List is due on stdin"
+    place = documents[0] if documents else None
+    wrong = Diagnostic("TF720", "error", message, "run this as a KRM function; see docs/ci.md", place=place)
+    return ResourceList(diagnostics=[*problems, *([] if problems else [wrong])])
+
+
+def _no_object(whole: Document, index: int) -> Diagnostic:
+    message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
+    return Diagnostic("TF009", "error", message, path=("items", index), place=whole)
+
+
+def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> Diagnostic:
+    """The problem of the list as that of the object to whose part of the list it belongs."""
+    for document in inner:
+        size = len(document.prefix)
+        if problem.place is whole and problem.path[:size] == document.prefix:
+            return replace(problem, place=document, path=problem.path[size:])
+    return problem
+
+
+def orchestrated(tree: Tree, earlier: Any) -> Tree:
+    """`tree` with those annotations of `earlier`, the object whose place it takes, that say where that belongs."""
+    kept = {key: value for key, value in annotations_of(earlier).items() if key.startswith(_ORCHESTRATION)}
+    if not kept:
+        return tree
+    metadata = tree["metadata"]
+    return {**tree, "metadata": {**metadata, "annotations": {**annotations_of(tree), **kept}}}
+
+
+def annotations_of(tree: Tree) -> dict[str, Any]:
+    metadata = tree.get("metadata")
+    found = metadata.get("annotations") if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}
