@@ -12,6 +12,8 @@ from trainform.k8s.quantity import NANO, Quantity
 Amounts = dict[str, int]
 """By resource name: `{"cpu": 1500, "nvidia.com/gpu": 8}` are one and a half cores and eight GPUs."""
 
+_BYTES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
 PODS = "pods"
 """The resource that a quota may limit although no container asks for it: Kueue counts it itself."""
 
@@ -26,8 +28,22 @@ def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
 
 def written(resource: str, number: int) -> str:
     """The amount as Kubernetes writes it: `1500m`, `64Gi`, `8`."""
-    binary = resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")
-    return str(Quantity(number * _unit(resource), "BinarySI" if binary else "DecimalSI"))
+    return str(Quantity(number * _unit(resource), "BinarySI" if _is_binary(resource) else "DecimalSI"))
+
+
+def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
+    """Amounts for people, to be compared at a glance: cores and devices in plain digits, bytes in one unit."""
+    if resource == "cpu":
+        return tuple(f"{number / 1000:.3f}".rstrip("0").rstrip(".") for number in numbers)
+    if not _is_binary(resource):
+        return tuple(map(str, numbers))
+    suffixes = [suffix for power, suffix in enumerate(_BYTES) if not any(n % 1024**power for n in numbers)]
+    power = len(suffixes) - 1 if any(numbers) else 0
+    return tuple(f"{number // 1024**power}{_BYTES[power] if number else ''}" for number in numbers)
+
+
+def _is_binary(resource: str) -> bool:
+    return resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")
 
 
 def _unit(resource: str) -> int:

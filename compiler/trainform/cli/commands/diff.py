@@ -1,0 +1,71 @@
+"""`trainform diff`: what a change of the repository does to its jobs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from trainform.cli import DIFFERS, FAULTY, OK
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
+
+if TYPE_CHECKING:
+    from trainform.review.diff import Diff
+
+
+@click.command()
+@click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="What to compare with.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="markdown fits a comment on a pull request.",
+)
+@repository_options
+def diff(base: str, form: str, root: str | None, env: tuple[str, ...]) -> int:
+    """Show what the working tree does to the jobs of a commit, or of a copy of the repository in a folder.
+
+    A job is new, deleted, changed in place, changed only while suspended, restarted, or left behind by a change
+    of its runtime, its Environment or the compiler. The exit code is 1 when there is any such job.
+    """
+    from trainform.cli.bug import report_failures
+    from trainform.cli.diffing import compare_repository
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.io.baseline import baseline
+    from trainform.io.git import GitError
+    from trainform.io.repository import open_repository
+
+    repository, problems = open_repository(chosen_root(root))
+    try:
+        start = baseline(repository.root, base)
+        found, outcome = compare_repository(repository, problems, start, chosen_environments(env))
+    except GitError as error:
+        raise click.BadParameter(str(error), param_hint="--base") from error
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
+    errors = [each for each in outcome.all_diagnostics() if each.severity == "error"]
+    print_diagnostics(errors, sys.stderr)
+    _print(found, form)
+    return report_failures(outcome.failures) or (FAULTY if errors else DIFFERS if found.jobs else OK)
+
+
+def _print(found: Diff, form: str) -> None:
+    from trainform.cli.terminal import print_bytes, print_json, wants_colour
+
+    if form == "json":
+        print_json(found.to_json())
+    elif form == "markdown":
+        from trainform.review.diff_markdown import render_markdown
+
+        print_bytes(render_markdown(found).encode(errors="backslashreplace"))
+    elif form == "html":
+        from trainform.review.diff_html import render_html
+
+        print_bytes(render_html(found).encode(errors="backslashreplace"))
+    else:
+        from trainform.review.diff_text import render_text
+
+        sys.stdout.write(render_text(found, colour=wants_colour(sys.stdout)))

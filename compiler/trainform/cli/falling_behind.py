@@ -1,0 +1,56 @@
+"""The jobs that a change leaves behind: what they were rendered from changed, and they did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from trainform.cli.reach import COMPANION, ENVIRONMENT
+from trainform.review.diff import Diff, JobDiff, Reason
+
+if TYPE_CHECKING:
+    from trainform.cli.diffing import Now
+    from trainform.io.state import JobId
+    from trainform.output.freezing import Cause, Present
+    from trainform.output.locks import Pins
+
+
+def falling_behind(diff: Diff, jobs: Iterable[JobId], now: Now) -> None:
+    """Adds to the difference those of the frozen `jobs` that are behind by this change; counts the others."""
+    for job in jobs:
+        lock = now.state.lock(job)
+        if lock is None or job[0] not in now.presents:
+            continue
+        present = now.presents[job[0]]
+        causes = present.causes(lock.pins, job[1])
+        new = [cause for cause in causes if _is_new(cause, lock.pins, job, now)]
+        if new:
+            reasons = tuple(_reason(cause, lock.pins, present) for cause in new)
+            diff.jobs.append(JobDiff(job, "behind", reasons))
+        elif told := [cause.message for cause in causes if _is_certain(cause, lock.pins, present, now)]:
+            diff.already_behind[told[0]] = diff.already_behind.get(told[0], 0) + 1
+
+
+def _is_new(cause: Cause, pins: Pins, job: JobId, now: Now) -> bool:
+    """Whether what the job is behind of changed since the state that is compared with."""
+    if cause.kind == "runtime":
+        name = pins.runtime.name
+        return not now.reach.things.isdisjoint({(pins.runtime.kind, name), (COMPANION, name)})
+    return cause.kind in ("environment", "key") and (ENVIRONMENT, job[0]) in now.reach.things
+
+
+def _is_certain(cause: Cause, pins: Pins, present: Present, now: Now) -> bool:
+    """Runtimes and facts may stand in files of jobs, and not all of those were read."""
+    if now.reach.files is None or cause.kind == "compiler":
+        return True
+    return cause.kind == "runtime" and present.runtime(*pins.runtime.key) is not None
+
+
+def _reason(cause: Cause, pins: Pins, present: Present) -> Reason:
+    """The thing that changed, by the digests of what it was and is."""
+    runtime = present.runtime(*pins.runtime.key)
+    thing, before, after = {
+        "runtime": (f"{pins.runtime.kind}/{cause.what}", pins.runtime.digest, runtime.digest if runtime else None),
+        "environment": (f"Environment/{cause.what}", pins.environment, present.environment.digest),
+    }.get(cause.kind, (f"Secret/{cause.what}", None, None))
+    return Reason(thing, "", cause.message, before, after, inherited=True)

@@ -1,0 +1,100 @@
+"""The state that a change starts from: a commit, or another copy of the repository in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from trainform.io.git import GitError, commit_of, files_at
+from trainform.io.git import _git as git
+
+_LOOK = ("--no-optional-locks", "--literal-pathspecs")
+"""Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
+
+
+class Baseline(Protocol):
+    """Files as they were, by their paths relative to the root of the repository."""
+
+    def paths(self, within: Sequence[str]) -> list[str]:
+        """The files that are, or lie below, one of the paths `within`."""
+
+    def changed(self, within: Sequence[str]) -> set[str]:
+        """Those that the working tree now has other bytes for, has not, or has newly: ignored ones, too."""
+
+    def read(self, paths: Collection[str]) -> dict[str, bytes]:
+        """The bytes of those of `paths` that were there."""
+
+
+def baseline(root: str, name: str) -> Baseline:
+    """The commit that git knows by this name, else the folder at this path. Raises GitError for neither."""
+    try:
+        return Commit(root, commit_of(root, name))
+    except GitError as error:
+        if os.path.isdir(name):
+            return Folder(root, os.path.realpath(name))
+        raise GitError(f"{error}; nor is there such a folder") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the repository that the working tree at `root` is of, or a part of."""
+
+    root: str
+    id: str
+
+    def paths(self, within: Sequence[str]) -> list[str]:
+        return _split(git(self.root, *_LOOK, "ls-tree", "-r", "-z", "--name-only", self.id, "--", *within))
+
+    def changed(self, within: Sequence[str]) -> set[str]:
+        """Git compares ids of objects, and knows by time and size which files need no look."""
+        options = ("--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
+        differing = git(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
+        untracked = git(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
+        return {*_split(differing), *_split(untracked)}
+
+    def read(self, paths: Collection[str]) -> dict[str, bytes]:
+        named = [path for path in paths if path.isprintable()]  # nothing of ours is called otherwise
+        return files_at(self.root, self.id, named) if named else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A copy of the repository at `path`."""
+
+    root: str
+    path: str
+
+    def paths(self, within: Sequence[str]) -> list[str]:
+        return list(_below(self.path, within))
+
+    def changed(self, within: Sequence[str]) -> set[str]:
+        either = {*self.paths(within), *_below(self.root, within)}
+        return {path for path in either if _bytes(self.root, path) != _bytes(self.path, path)}
+
+    def read(self, paths: Collection[str]) -> dict[str, bytes]:
+        found = ((path, _bytes(self.path, path)) for path in paths)
+        return {path: data for path, data in found if data is not None}
+
+
+def _split(output: bytes) -> list[str]:
+    return os.fsdecode(output).split("\0")[:-1]
+
+
+def _below(root: str, within: Iterable[str]) -> Iterator[str]:
+    for start in within:
+        if os.path.isfile(os.path.join(root, start)):
+            yield start
+        for above, folders, files in os.walk(os.path.join(root, start)):
+            folders.sort()
+            folder = os.path.relpath(above, root).replace(os.sep, "/")
+            yield from (f"{folder}/{file}" for file in sorted(files))
+
+
+def _bytes(root: str, path: str) -> bytes | None:
+    try:
+        with open(os.path.join(root, path), "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,148 @@
+"""Change classes, held against what the real API answered to 50 changes of a JobSet."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from trainform.review.changes import Rule, class_of, is_suspended, needs_new_run, rule
+from trainform.review.comparison import FieldChange, compare
+
+TRUTH = Path(__file__).parents[2] / "conformance" / "truth" / "jobset-updates.json.gz"
+TABLE = json.loads(gzip.decompress(TRUTH.read_bytes()))
+BASE = TABLE["base"]
+STATES = {
+    "running": (False, False),
+    "suspended": (True, True),
+    "resuming": (True, False),
+    "suspending": (False, True),
+}
+
+
+def changed(field, value):
+    """The base with one field set, or removed where `value` is None."""
+    tree = copy.deepcopy(BASE)
+    *above, last = parts(field)
+    place = tree
+    for part in above:
+        place = place.setdefault(part, {}) if isinstance(place, dict) else place[part]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return tree
+
+
+def parts(field):
+    """`a.b[0].nvidia.com/gpu` as keys and indexes."""
+    field = field.replace("nvidia.com/gpu", "nvidia\0com/gpu")
+    found = re.findall(r"\[(\d+)\]|([^.\[\]]+)", field)
+    return [int(index) if index else name.replace("\0", ".") for index, name in found]
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("case", TABLE["changes"], ids=lambda case: f"{case['field']}={case['to']}"[:90])
+def test_the_api_takes_or_refuses_what_we_say(case, state):
+    rules = [rule(BASE, each) for each in compare(BASE, changed(case["field"], case["to"]))]
+    was, now = STATES[state]
+    assert all(each.allows(was_suspended=was, is_suspended=now) for each in rules) is case[state]
+
+
+def test_the_whole_table_is_there():
+    assert len(TABLE["changes"]) == 50
+
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY = "kueue.x-k8s.io/priority-class"
+
+
+@pytest.mark.parametrize(
+    ("label", "before", "after", "expected"),
+    [
+        (QUEUE, "a", "b", Rule.SUSPENDED),
+        (QUEUE, None, "b", Rule.SUSPENDED),
+        ("kueue.x-k8s.io/max-exec-time-seconds", "60", None, Rule.SUSPENDED),
+        (PRIORITY, "low", "high", Rule.ANYTIME),
+        (PRIORITY, None, "high", Rule.SUSPENDED),
+        (PRIORITY, "low", None, Rule.NEVER),
+        ("team", "a", "b", Rule.ANYTIME),
+    ],
+)
+def test_labels_of_kueue(label, before, after, expected):
+    change = FieldChange(("metadata", "labels", label), label, before, after)
+    assert rule({"kind": "JobSet"}, change) is expected
+
+
+@pytest.mark.parametrize(
+    ("field", "to"),
+    [
+        ("spec.coordinator", {"replicatedJob": "init"}),
+        ("spec.coordinator", None),
+    ],
+)
+def test_a_coordinator_may_also_change_and_go(field, to):
+    before = changed(field, {"replicatedJob": "node"})
+    after = {**before, "spec": {**before["spec"], "coordinator": to}}
+    assert [rule(before, each) for each in compare(before, after)] == [Rule.ANYTIME]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "expected"),
+    [
+        ("PodGroup", ("spec", "minMember"), Rule.ANYTIME),
+        ("ConfigMap", ("data", "hostfile"), Rule.ANYTIME),
+        ("PersistentVolumeClaim", ("spec", "resources", "requests", "storage"), Rule.ANYTIME),
+        ("PersistentVolumeClaim", ("spec", "storageClassName"), Rule.NEVER),
+        ("RoleBinding", ("roleRef", "name"), Rule.NEVER),
+        ("RoleBinding", ("subjects",), Rule.ANYTIME),
+        ("Secret", ("type",), Rule.NEVER),
+        ("SomethingElse", ("spec", "anything"), Rule.ANYTIME),
+    ],
+)
+def test_other_kinds(kind, path, expected):
+    assert rule({"kind": kind}, FieldChange(path, "", "a", "b")) is expected
+
+
+def test_an_immutable_config_map_never_changes():
+    change = FieldChange(("data", "hostfile"), "", "a", "b")
+    assert rule({"kind": "ConfigMap", "immutable": True}, change) is Rule.NEVER
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "expected"),
+    [
+        ("ConfigMap", ("data", "hostfile"), True),
+        ("ConfigMap", ("metadata", "labels", "a"), False),
+        ("PodGroup", ("spec", "minMember"), False),
+        ("JobSet", ("metadata", "annotations", "trainform.dev/rerun"), True),
+        ("JobSet", ("metadata", "annotations", "other"), False),
+    ],
+)
+def test_what_the_api_takes_and_only_a_new_run_heeds(kind, path, expected):
+    assert needs_new_run(kind, path) is expected
+
+
+@pytest.mark.parametrize(
+    ("rules", "suspended", "expected"),
+    [
+        ([], False, "in-place"),
+        ([Rule.ANYTIME], False, "in-place"),
+        ([Rule.ANYTIME, Rule.SUSPENDED], False, "needs-suspend"),
+        ([Rule.SUSPENDED], True, "in-place"),
+        ([Rule.SUSPENDED, Rule.NEVER], True, "restart"),
+    ],
+)
+def test_the_gravest_field_decides(rules, suspended, expected):
+    assert class_of(rules, suspended=suspended) == expected
+
+
+def test_with_a_queue_it_is_not_git_that_says_what_is_suspended():
+    jobset = {"metadata": {"labels": {}}, "spec": {"suspend": True}}
+    assert is_suspended(jobset)
+    assert not is_suspended({**jobset, "metadata": {"labels": {QUEUE: "team-a"}}})
+    assert not is_suspended({**jobset, "spec": {}})

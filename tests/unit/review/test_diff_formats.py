@@ -1,0 +1,226 @@
+"""The three formats for people."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from trainform.review.diff import Diff, JobDiff, Reason
+from trainform.review.diff_html import render_html
+from trainform.review.diff_markdown import LIMIT, render_markdown
+from trainform.review.diff_text import render_text
+from trainform.review.totals import Ask
+
+JOB = ("prod", "ml", "llm")
+IMAGE = "spec.replicatedJobs[node].template.spec.template.spec.containers[node].image"
+
+
+def reason(before="i:1", after="i:2", named=IMAGE, immutable=True, inherited=False, thing="JobSet/llm"):
+    return Reason(thing, named, named, before, after, immutable, inherited)
+
+
+def restart(*reasons, name="llm", **fields):
+    return JobDiff(("prod", "ml", name), "restart", reasons or (reason(),), **fields)
+
+
+def behind(name, told="runtime torch changed"):
+    return JobDiff(("prod", "ml", name), "behind", (Reason("ClusterTrainingRuntime/torch", "", told, "a", "b"),))
+
+
+def text(*jobs, colour=False, **fields):
+    return render_text(Diff(list(jobs), **fields), colour=colour)
+
+
+def test_nothing():
+    assert text() == "no job changes\n"
+    assert render_markdown(Diff()) == "### trainform: no job changes\n"
+    assert "<h1>no job changes</h1>" in render_html(Diff())
+
+
+def test_a_restart_says_what_to_do():
+    assert text(restart()).splitlines() == [
+        "restart        ml/llm: the API refuses this update: delete JobSet llm first, then it starts anew",
+        f"  {IMAGE}  i:1 → i:2  (immutable)",
+        "",
+        "1 restart",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("job", "told"),
+    [
+        (restart(), "then it starts anew"),
+        (restart(reason(), reason(inherited=True)), "then it starts anew"),
+        (restart(reason(inherited=True)), "starts anew; only what it inherits forces this"),
+        (restart(new_name="llm-x"), "new object llm-x; the old one is pruned"),
+        (
+            restart(reason(named="data.hostfile", immutable=False, thing="ConfigMap/llm")),
+            "running pods have read what this changes",
+        ),
+        (
+            restart(reason("1", "2", "metadata.annotations.trainform.dev/rerun", immutable=False)),
+            "is to run again: delete the finished JobSet llm",
+        ),
+        (JobDiff(JOB, "needs-suspend"), "only while JobSet llm is suspended"),
+        (JobDiff(JOB, "delete", before=Ask("team", 1, {})), "it asked for 1 pod, queue team"),
+        (JobDiff(JOB, "delete"), "stops and removes it"),
+        (JobDiff(JOB, "new", after=Ask("", 2, {"cpu": 500, "g/gpu": 8})), "asks for 2 pods, g/gpu 8, cpu 0.5"),
+    ],
+)
+def test_consequences(job, told):
+    assert told in text(job)
+    assert told in render_markdown(Diff([job]))
+    assert told in render_html(Diff([job]))
+
+
+def test_marks_and_objects_where_there_are_several():
+    lines = text(restart(reason(), reason(1, 2, "spec.minMember", False, True, "PodGroup/llm"))).splitlines()
+    assert lines[1] == f"  JobSet/llm {IMAGE}  i:1 → i:2  (immutable)"
+    assert lines[2] == f"  PodGroup/llm spec.minMember{' ' * (len(IMAGE) - 16)}  1 → 2  (inherited)"
+
+
+def test_what_is_immutable_comes_first():
+    lines = text(restart(reason(named="a", immutable=False), reason(named="b"))).splitlines()
+    assert [line[2] for line in lines[1:3]] == ["b", "a"]
+
+
+def test_objects_that_come_and_go_are_told_without_their_contents():
+    job = restart(Reason("PodGroup/llm", "", "", None, {"spec": 1}), Reason("ConfigMap/llm", "", "", {"data": 1}, None))
+    assert text(job).splitlines()[1:3] == ["  PodGroup/llm (new object)", "  ConfigMap/llm (removed)"]
+
+
+def test_many_reasons_are_cut_with_a_count():
+    told = text(restart(*(reason(named=f"field{index}") for index in range(30))))
+    assert "  and 10 more\n" in told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        (None, "a", "(none) → a"),
+        ("", "a", '"" → a'),
+        (["a"], {"b": 1}, '["a"] → {"b": 1}'),
+        ("one\ntwo", "three", "one↵two → three"),
+        (True, False, "true → false"),
+    ],
+)
+def test_values(before, after, shown):
+    assert shown in text(restart(reason(before, after)))
+
+
+def test_long_texts_show_where_they_differ():
+    told = text(restart(reason("x" * 500 + "1", "x" * 500 + "2")))
+    assert "…xxxxxxxxxxxx1 → …xxxxxxxxxxxx2" in told
+
+
+def test_five_hundred_jobs_behind_are_one_line():
+    told = text(*(behind(f"job-{index}") for index in range(500)))
+    assert told == "500 jobs are behind: runtime torch changed (inherited); nothing restarts\n\n500 behind\n"
+
+
+def test_jobs_that_were_behind_before_are_a_line_and_no_change():
+    told = text(already_behind={"runtime torch changed": 2})
+    assert told == "2 jobs were behind before: runtime torch changed\n\nno job changes\n"
+
+
+def test_colour_only_where_it_is_asked_for():
+    assert "\x1b" not in text(restart())
+    assert text(restart(), colour=True).startswith("\x1b[31mrestart\x1b[0m        ml/llm")
+
+
+def test_environments_are_named_where_there_are_any():
+    diff = Diff([restart()])
+    diff.totals.add("prod", Ask("team", 1, {"cpu": 1000}), Ask("team", 2, {"cpu": 2000}))
+    lines = render_text(diff, colour=False).splitlines()
+    assert lines[0].startswith("restart        ml/llm in prod: ")
+    assert lines[3:5] == ["ENVIRONMENT  QUEUE  JOBS  PODS   CPU", "prod         team   1     1 → 2  1 → 2"]
+
+
+def test_queues_of_which_nothing_changes_are_left_out():
+    diff = Diff()
+    diff.totals.add("prod", Ask("team", 1, {}), Ask("team", 1, {}))
+    assert render_text(diff, colour=False) == "no job changes\n"
+
+
+def many(count, change="restart", **fields):
+    jobs = [JobDiff(("prod", "ml", f"job-{index:05d}"), change, **fields) for index in range(count)]
+    return Diff(jobs)
+
+
+@pytest.mark.parametrize(
+    "diff",
+    [
+        many(10_000, reasons=tuple(reason("ü" * 80, "`|" * 40, f"field{index}") for index in range(40))),
+        many(10_000, "delete"),
+        Diff([behind(f"job-{index}", f"runtime {index} changed") for index in range(5_000)]),
+    ],
+    ids=["restarts", "deletions", "reasons to be behind"],
+)
+def test_markdown_fits_a_comment_whatever_the_size(diff):
+    told = render_markdown(diff)
+    assert len(told) <= len(told.encode()) <= LIMIT
+    assert "… and " in told
+
+
+def test_markdown_with_many_queues_fits_a_comment():
+    diff = many(10_000)
+    for index in range(5_000):
+        diff.totals.add("prod", None, Ask(f"queue-{index}", 1, {}))
+    told = render_markdown(diff)
+    assert len(told.encode()) <= LIMIT
+    assert "… and 4960 more queues" in told
+
+
+def test_a_cut_says_how_many_jobs_are_left_out():
+    told = render_markdown(many(10_000, "delete"))
+    shown = told.count("- <b>ml/job-")
+    assert f"… and {10_000 - shown} more jobs: the comment is full" in told
+    assert shown > 100
+
+
+def test_a_change_that_is_cut_does_not_hide_the_next():
+    diff = many(10_000)
+    diff.jobs.append(JobDiff(JOB, "new"))
+    assert "**🟢 New** (1)" in render_markdown(diff)
+
+
+@pytest.mark.parametrize("given", ["a|b", "a`b", "``", "<script>", "@team", "#1", "[a](b)", "\\|"])
+def test_markdown_keeps_values_in_their_cell(given):
+    row = next(line for line in render_markdown(Diff([restart(reason("i:1", given))])).splitlines() if IMAGE in line)
+    cells = re.split(r"(?<!\\)\|", row)
+    assert len(cells) == 6
+    fence = re.match(r" (`+)", cells[3])
+    assert fence is not None
+    assert cells[3].strip().removeprefix(fence[1]).removesuffix(fence[1]).strip().replace("\\|", "|") == given
+
+
+class Page(HTMLParser):
+    """The text of a page, and whether each tag is closed in its order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.links = [], "", []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_html_is_whole_alone_and_escaped():
+    diff = Diff([restart(reason("<script>alert(1)</script>", "&")), JobDiff(JOB, "delete")])
+    diff.totals.add("prod", None, Ask("team", 1, {}))
+    page = Page()
+    page.feed(render_html(diff))
+    assert page.open == []
+    assert page.links == []
+    assert "<script>alert(1)</script>" in page.text
+    assert "<script" not in render_html(diff)
