@@ -16,9 +16,7 @@ ALIASES = {
 NO_FIELD = ("", "<nil>")
 """What upstream says where a rule belongs to the whole object: any error answers it."""
 
-TORCH = tuple(
-    f"PET_{name}" for name in ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
-)
+TORCH = tuple(f"PET_{name}" for name in ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"))
 OMPI = "OMPI_MCA_orte_set_default_slots"
 VARIABLES = {
     "D03": {"PET_NPROC_PER_NODE", OMPI, "DMLC_NUM_WORKER"},
@@ -92,9 +90,7 @@ def _mask(objects: dict[str, Tree], deviation: str) -> None:
             if deviation in ("D01", "D08"):
                 container.pop("ports", None)
             if deviation in ("D03", "D09") and container.get("command", [])[:2] == ["tune", "run"]:
-                container["command"] = [
-                    word for word in container["command"] if word[:2] != "--" and "=" in word
-                ]
+                container["command"] = [word for word in container["command"] if word[:2] != "--" and "=" in word]
             if deviation == "D17":
                 command = container.get("command", [])
                 container["command"] = [word for word in command if not word.startswith("--rdzv_endpoint=")]
@@ -133,7 +129,7 @@ def _mask_hostfile(text: str, deviation: str) -> str:
     if deviation in ("D03", "D09"):
         return "\n".join(host for host, *_ in lines)
     if deviation == "D07":
-        return "\n".join(sorted({line[-1] for line in lines}))
+        return "\n".join(sorted({slots for _, *rest in lines for slots in rest}))
     return text
 
 

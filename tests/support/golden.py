@@ -34,13 +34,8 @@ class GoldenCase(NamedTuple):
     def loaded(self) -> Loaded:
         """All input files as one stream, in the order of their names."""
         root = self.folder / "input"
-        files = [
-            load(file.read_bytes(), file.relative_to(root).as_posix())
-            for file in sorted(root.rglob("*.yaml"))
-        ]
-        return Loaded(
-            [d for file in files for d in file.documents], [d for file in files for d in file.diagnostics]
-        )
+        files = [load(file.read_bytes(), file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.yaml"))]
+        return Loaded([d for file in files for d in file.documents], [d for file in files for d in file.diagnostics])
 
     def expected(self) -> dict[str, str]:
         folder = self.folder / "expected"
@@ -57,9 +52,7 @@ def plugins_for(case: GoldenCase) -> tuple[Plugin, ...]:
     return tuple(plugin for plugin in load_plugins() if plugin.name != "lints" or case.plugin == "lints")
 
 
-def compiled(
-    case: GoldenCase, plugins: tuple[Plugin, ...] | None = None, *, backwards: bool = False
-) -> Compilation:
+def compiled(case: GoldenCase, plugins: tuple[Plugin, ...] | None = None, *, backwards: bool = False) -> Compilation:
     loaded = case.loaded()
     return compile_documents(
         loaded.documents[::-1] if backwards else loaded.documents,

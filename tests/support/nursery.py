@@ -30,7 +30,11 @@ class Nursery:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "support.nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[1],
         )
 
     def __enter__(self) -> Nursery:
@@ -59,8 +63,8 @@ class Nursery:
 
 def _serve() -> None:
     from trainform.cli import run
-    from trainform.cli.commands import check, render, upgrade  # noqa: F401
 
+    _warm_up()
     for line in sys.stdin:
         order = json.loads(line)
         reading, writing = os.pipe()
@@ -75,6 +79,17 @@ def _serve() -> None:
             text = output.read()
         _, status = os.waitpid(child, 0)
         print(json.dumps([os.waitstatus_to_exitcode(status), text]), flush=True)
+
+
+def _warm_up() -> None:
+    """Imports, and makes once, what every run needs."""
+    from support.repositories import environment, job, runtime
+    from trainform import compile_stream
+    from trainform.cli.commands import check, render, upgrade  # noqa: F401
+    from trainform.cli.proof import Examination  # noqa: F401
+    from trainform.cli.runs import run_in  # noqa: F401
+
+    compile_stream("---\n".join([environment(naming="content-hash"), runtime(), job("llm")]))
 
 
 def _child(order: dict[str, Any], run: Any, output: int) -> None:

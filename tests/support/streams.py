@@ -20,9 +20,7 @@ API = "trainer.kubeflow.org/v1alpha1"
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-def replicated_job(
-    name: str = "node", step: str = "trainer", *, pod: Tree | None = None, **node: Any
-) -> Tree:
+def replicated_job(name: str = "node", step: str = "trainer", *, pod: Tree | None = None, **node: Any) -> Tree:
     """A replicated job of one `node` container; `pod` are further fields of its pod spec."""
     containers = [{"name": "node", "image": "train:1", **node}]
     template: Tree = {"spec": {"template": {"spec": {"containers": containers, **(pod or {})}}}}
@@ -45,9 +43,7 @@ def runtime(
     return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def job(
-    name: str = "llm", runtime: str = "rt", *, namespace: str = "ml", kind: str = "", **spec: Any
-) -> Tree:
+def job(name: str = "llm", runtime: str = "rt", *, namespace: str = "ml", kind: str = "", **spec: Any) -> Tree:
     ref = {"name": runtime, "kind": kind} if kind else {"name": runtime}
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
     return {"apiVersion": API, "kind": "TrainJob", "metadata": metadata, "spec": {"runtimeRef": ref, **spec}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -15,21 +16,21 @@ def main() -> NoReturn:
     import gc
 
     gc.disable()  # a compile makes trees, not cycles: collecting costs a tenth of it and frees nothing
+    _open_what_is_closed()
     _follow_the_customs_of_pipes()
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """One command line, to its exit code; never raises."""
-    if list(arguments) == ["--version"]:  # asked by scripts, often: answered before anything is imported
-        from trainform import __version__
-
-        print(f"trainform {__version__}")
-        return OK
     try:
-        return _run(arguments)
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a full disk can still be told
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        return _failed_to_read_or_write(error)
     except Exception as error:
         from trainform.cli.bug import report
 
@@ -38,6 +39,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--version"]:  # asked by scripts, often: answered before anything is imported
+        from trainform import __version__
+
+        print(f"trainform {__version__}")
+        return OK
     import click
 
     from trainform.cli.app import app
@@ -50,6 +56,24 @@ def _run(arguments: Sequence[str]) -> int:
         error.show()
         return FAULTY
     return code or OK
+
+
+def _failed_to_read_or_write(error: OSError) -> int:
+    """A file is named in the error, and a bug: `io` tells of those. What has no name is a standard stream."""
+    from trainform.cli.bug import report
+
+    if error.filename is not None:
+        report(error)
+        return BUG
+    print(f"trainform: error: standard input or output: {error.strerror}", file=sys.stderr)
+    return FAULTY
+
+
+def _open_what_is_closed() -> None:
+    """`trainform … >&-`: a stream that the caller has closed is as good as an empty one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
 
 
 def _follow_the_customs_of_pipes() -> None:

@@ -10,7 +10,23 @@ from trainform import __version__
 from trainform.cli.options import repository_options
 from trainform.diagnostics.suggest import did_you_mean
 
-COMMANDS = ("capacity", "completion", "init", "keys", "plugins", "render", "runtimes", "validate")
+COMMANDS = (
+    "capacity",
+    "check",
+    "cmp",
+    "completion",
+    "diff",
+    "explain",
+    "init",
+    "keys",
+    "krm",
+    "plugins",
+    "render",
+    "rerun",
+    "runtimes",
+    "upgrade",
+    "validate",
+)
 """A command `x` is the function `x` of the module `trainform.cli.commands.x`."""
 
 

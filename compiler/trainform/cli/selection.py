@@ -22,38 +22,41 @@ def select(targets: Sequence[Target], asked: Sequence[str], root: str) -> list[D
     target is an error (TF705), which is returned. When all are there, faults of files that hold
     nothing of them are left out: they are not what was asked about.
     """
-    jobs = [job for target in targets for job in _train_jobs(target)]
-    missing = [job for job in asked if not _matching(jobs, job, root)]
+    missing = [job for job in asked if not any(_matching(target, job, root) for target in targets)]
+    known = [(target, job) for target in targets for job in train_jobs(target)] if missing else []
     for target in targets:
-        own = _train_jobs(target)
-        wanted = {id(job) for name in asked for job in _matching(own, name, root)}
+        own = train_jobs(target)
+        wanted = {id(job) for name in asked for job in _matching(target, name, root)}
         others = {id(job) for job in own} - wanted
+        target.partial = target.partial or bool(others)
         inputs = target.inputs
         inputs.documents = [document for document in inputs.documents if id(document) not in others]
         if not missing:
             files = {document.file for document in inputs.documents}
             inputs.diagnostics = [each for each in inputs.diagnostics if each.file in files]
-    return [_unknown(job, jobs) for job in missing]
+    return [_unknown(job, known) for job in missing]
 
 
-def _train_jobs(target: Target) -> list[Document]:
+def train_jobs(target: Target) -> list[Document]:
+    """The TrainJobs of a target, by their kind alone."""
     return [each for each in target.inputs.documents if each.tree.get("kind") == "TrainJob"]
 
 
-def _matching(jobs: Iterable[Document], asked: str, root: str) -> list[Document]:
+def _matching(target: Target, asked: str, root: str) -> list[Document]:
+    jobs = train_jobs(target)
     if asked.endswith(ENDINGS):
         files = _paths(asked, root)
         return [job for job in jobs if job.file in files]
     if "/" in asked:
-        return [job for job in jobs if "/".join(_named(job)) == asked]
-    return [job for job in jobs if _named(job)[1] == asked]
+        return [job for job in jobs if "/".join(named(job, target)) == asked]
+    return [job for job in jobs if named(job, target)[1] == asked]
 
 
-def _named(job: Document) -> tuple[str, str]:
-    """Namespace and name, as far as the document gives them; `default` where it gives none."""
+def named(job: Document, target: Target) -> tuple[str, str]:
+    """Namespace (the target's where the document gives none) and name, as far as the document gives it."""
     metadata = job.tree.get("metadata")
     given = metadata if isinstance(metadata, dict) else {}
-    return str(given.get("namespace") or "default"), str(given.get("name") or "")
+    return str(given.get("namespace") or target.namespace), str(given.get("name") or "")
 
 
 def _paths(path: str, root: str) -> set[str]:
@@ -62,12 +65,13 @@ def _paths(path: str, root: str) -> set[str]:
     return {os.path.relpath(place, root).replace(os.sep, "/") for place in places}
 
 
-def _unknown(asked: str, jobs: Iterable[Document]) -> Diagnostic:
+def _unknown(asked: str, jobs: Iterable[tuple[Target, Document]]) -> Diagnostic:
     if asked.endswith(ENDINGS):
-        known = {job.file for job in jobs}
+        known = {job.file for _, job in jobs}
         message = f'no TrainJob in "{asked}"'
     else:
-        known = {"/".join(_named(job)) if "/" in asked else _named(job)[1] for job in jobs}
+        names = [named(job, target) for target, job in jobs]
+        known = {"/".join(each) if "/" in asked else each[1] for each in names}
         message = f'no TrainJob is called "{asked}"'
     return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
 

@@ -25,7 +25,9 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None
 def print_json(document: dict[str, Any]) -> None:
     import json
 
-    print_bytes(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    # The name of a file may hold what no text does; JSON spells a lone surrogate as Python does: \udce9.
+    print_bytes(text.encode(errors="backslashreplace") + b"\n")
 
 
 def print_bytes(data: bytes) -> None:

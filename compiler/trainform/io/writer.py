@@ -1,168 +1,148 @@
-"""Rendered objects as files: `<rendered>/<environment>/<namespace>/<job>/<kind>-<name>.yaml`.
+"""Puts files and folders in place, so that a run may be stopped at any point.
 
-Every file begins with `HEADER`: that is how a file of ours is known from one that somebody else
-put there. A file without it is never overwritten and never removed. Removal reaches no further
-than the folder of a job that is being written: there, files with the header that the job no
-longer needs are removed. The folder of a job that no longer exists is left alone.
+Everything is first written below `.trainform/staging`, then put where it belongs in one step: a reader, or the
+next run, finds the old folder of a job or the new one, whole. Nothing here cleans up after an error: a
+run that is killed could not either, and the next run does both (`recover`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
-from trainform.diagnostics import Diagnostic
-from trainform.io.place import file_error, os_error
-from trainform.io.repository import inside
+from trainform.io.exchange import ASIDE, exchange
 
-HEADER = b"# Written by trainform. Change the TrainJob instead: changes made here are overwritten.\n"
+STAGING = ".trainform/staging"
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """What the folder of one job should hold: a path relative to the root; bytes by file name."""
+class JobChange:
+    """The new state of one job, in paths relative to the root.
 
-    path: str
-    files: dict[str, bytes]
-
-
-@dataclass(slots=True)
-class Changes:
-    """What to do to the files, in paths relative to the root; nothing of it is done yet."""
-
-    write: list[tuple[str, bytes]] = field(default_factory=list)
-    remove: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-    def add(self, folder: Changes) -> None:
-        """Takes in the changes of one folder; of a folder with a problem, the problem alone."""
-        self.diagnostics += folder.diagnostics
-        if not folder.diagnostics:
-            self.write += folder.write
-            self.remove += folder.remove
-            self.unchanged += folder.unchanged
-
-
-@dataclass(slots=True)
-class Written:
-    """What was done to the files, in paths relative to the root."""
-
-    wrote: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-
-def job_folder(rendered: str, environment: str, namespace: str, job: str) -> str:
-    return "/".join([rendered, *map(_part, (environment, namespace, job))])
-
-
-def file_name(kind: str, name: str) -> str:
-    """`jobset-llm.yaml`, for a JobSet called `llm`."""
-    return _part(f"{kind.lower()}-{name}.yaml")
-
-
-def _part(name: str) -> str:
-    """One part of a path. Names were checked long before: one that climbs is a bug, not a mistake."""
-    if not name or name.startswith(".") or "/" in name or os.sep in name:
-        raise ValueError(f"not a file name: {name!r}")
-    return name
-
-
-def plan_changes(root: str, folders: Iterable[Folder]) -> Changes:
-    """Compares the folders with what is on disk. Reading costs a tenth of rewriting.
-
-    A folder with a problem is left as it is, whole; the others are still planned.
+    `files` are those of its folder by name: None where they stay as they are, empty where the job is removed.
+    `lock` is the lock's new text, empty where it is removed; `underway` is what stands there while
+    the folder is replaced, so that the next run knows both states.
     """
-    changes = Changes()
-    for folder in folders:
-        changes.add(_plan_folder(root, folder))
-    return changes
+
+    folder: str
+    lock_file: str
+    files: Mapping[str, bytes] | None
+    lock: bytes
+    underway: bytes = b""
 
 
-def _plan_folder(root: str, folder: Folder) -> Changes:
-    path = os.path.join(root, folder.path)
-    result = Changes()
-    if not inside(root, os.path.realpath(path)):
-        hint = "remove the link, or name another folder in trainform.yaml"
-        return Changes(diagnostics=[file_error("TF702", folder.path, "leads out of the repository", hint)])
-    try:
-        present = _present(path)
-        for name, data in folder.files.items():
-            _plan_file(root, f"{folder.path}/{name}", HEADER + data, name in present, result)
-        stale = [name for name in present if name not in folder.files]
-        result.remove = [f"{folder.path}/{name}" for name in stale if _is_ours(os.path.join(path, name))]
-    except OSError as error:
-        result.diagnostics.append(os_error("TF707", folder.path, error, "cannot be written"))
-    return result
-
-
-def _present(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except FileNotFoundError:
-        return []
-
-
-def _plan_file(root: str, path: str, data: bytes, present: bool, result: Changes) -> None:
-    before = _bytes(os.path.join(root, path)) if present else None
-    if before == data:
-        result.unchanged += 1
-    elif before is None or before.startswith(HEADER):
-        result.write.append((path, data))
+def apply(root: str, change: JobChange) -> None:
+    """Brings one job into its new state. Raises OSError where the disk does not let it."""
+    if change.files is None:
+        write(root, change.lock_file, change.lock)
+    elif change.files:
+        _put(root, change, change.files)
     else:
-        hint = "move it away, or remove it if it may be replaced"
-        message = "is in the way: trainform did not write this file"
-        result.diagnostics.append(file_error("TF706", path, message, hint))
+        _remove(root, change)
 
 
-def _bytes(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
+def _put(root: str, change: JobChange, files: Mapping[str, bytes]) -> None:
+    target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
+    _stage(staged, files, target)
+    write(root, change.lock_file, change.underway)
+    if os.path.isdir(target):
+        exchange(staged, target)
+    else:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.rename(staged, target)
+    write(root, change.lock_file, change.lock)
+    shutil.rmtree(staged, ignore_errors=True)
 
 
-def _is_ours(path: str) -> bool:
-    if os.path.islink(path) or not os.path.isfile(path) or not path.endswith(".yaml"):
+def _stage(staged: str, files: Mapping[str, bytes], target: str) -> None:
+    """The new folder, beside the world. A file that stays the same is linked, not written."""
+    os.makedirs(staged)
+    for name, data in files.items():
+        old, new = os.path.join(target, name), os.path.join(staged, name)
+        if _bytes(old) != data or not _linked(old, new):
+            with open(new, "wb") as file:
+                file.write(data)
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _linked(old: str, new: str) -> bool:
+    try:
+        os.link(old, new)
+    except OSError:
         return False
-    with open(path, "rb", buffering=0) as file:
-        return file.read(len(HEADER)) == HEADER
+    return True
 
 
-def carry_out(root: str, changes: Changes) -> Written:
-    """Writes, then removes. Stops at the first failure, a full disk for example, and tells it."""
-    done = Written(unchanged=changes.unchanged)
-    made: set[str] = set()
-    path = ""
-    try:
-        for path, data in changes.write:
-            _make_folder(os.path.dirname(os.path.join(root, path)), made)
-            _write(os.path.join(root, path), data)
-            done.wrote.append(path)
-        for path in changes.remove:
-            os.remove(os.path.join(root, path))
-            done.removed.append(path)
-    except OSError as error:
-        done.diagnostics.append(os_error("TF707", path, error, "cannot be written"))
-    return done
+def _remove(root: str, change: JobChange) -> None:
+    """The folder goes first, in one step: a lock without a folder is a job that is gone."""
+    target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
+    if os.path.isdir(target):
+        os.makedirs(os.path.dirname(staged), exist_ok=True)
+        os.rename(target, staged)
+    remove(root, change.lock_file)
+    _drop_empty(root, os.path.dirname(change.folder))
+    shutil.rmtree(staged, ignore_errors=True)
 
 
-def _make_folder(folder: str, made: set[str]) -> None:
-    if folder not in made:
-        os.makedirs(folder, exist_ok=True)
-        made.add(folder)
+def write(root: str, file: str, data: bytes) -> None:
+    """Whole or not at all."""
+    draft, path = os.path.join(root, STAGING, "draft"), os.path.join(root, file)
+    os.makedirs(os.path.dirname(draft), exist_ok=True)
+    with open(draft, "wb") as opened:
+        opened.write(data)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.replace(draft, path)
 
 
-def _write(path: str, data: bytes) -> None:
-    """Whole or not at all: a reader, or a crash, never sees half a file."""
-    folder, name = os.path.split(path)
-    draft = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-    try:
-        with open(draft, "wb") as file:
-            file.write(data)
-        os.replace(draft, path)
-    except BaseException:
-        if os.path.lexists(draft):
-            os.remove(draft)
-        raise
+def rewrite(root: str, file: str, data: bytes) -> None:
+    """A file of the user with new contents, whole or not at all: its mode stays, and links to it do."""
+    draft, path = os.path.join(root, STAGING, "draft"), os.path.realpath(os.path.join(root, file))
+    os.makedirs(os.path.dirname(draft), exist_ok=True)
+    with open(draft, "wb") as opened:
+        opened.write(data)
+    shutil.copymode(path, draft)
+    os.replace(draft, path)
+
+
+def remove(root: str, file: str) -> None:
+    """Removes a file that may be gone already, and the folders that it leaves empty."""
+    with suppress(FileNotFoundError):
+        os.remove(os.path.join(root, file))
+    _drop_empty(root, os.path.dirname(file))
+
+
+def _drop_empty(root: str, folder: str) -> None:
+    while folder:
+        try:
+            os.rmdir(os.path.join(root, folder))
+        except OSError:
+            return
+        folder = os.path.dirname(folder)
+
+
+def recover(root: str) -> None:
+    """Clears away what a run left that was stopped; a folder that it had moved aside goes back first."""
+    staging = os.path.join(root, STAGING)
+    for above, folders, _ in os.walk(staging):
+        for name in folders:
+            if name.endswith(ASIDE):
+                _put_back(root, os.path.relpath(os.path.join(above, name), staging))
+    if os.path.isdir(staging):
+        shutil.rmtree(staging, ignore_errors=True)
+        _drop_empty(root, os.path.dirname(STAGING))
+
+
+def _put_back(root: str, aside: str) -> None:
+    target = os.path.join(root, aside.removesuffix(ASIDE))
+    if not os.path.lexists(target):
+        os.rename(os.path.join(root, STAGING, aside), target)

@@ -50,7 +50,7 @@ def test_every_command_has_help(trainform, command):
     ("arguments", "told"),
     [
         (["rendr"], 'Error: no command "rendr": did you mean "render"?'),
-        (["zzz"], 'Error: no command "zzz": the commands are capacity, completion, init'),
+        (["zzz"], 'Error: no command "zzz": the commands are capacity, check, '),
         (["render", "--kep-going"], "No such option"),
         (["validate", "--format", "xml"], "'xml' is not one of"),
     ],
@@ -126,3 +126,19 @@ def test_a_closed_pipe_is_quiet():
     )
     os.close(write_end)
     assert (ran.returncode, ran.stderr) == (-signal.SIGPIPE, "")
+
+
+@pytest.mark.parametrize(
+    ("command_line", "code", "told"),
+    [
+        ("--version > /dev/full", 2, "trainform: error: standard input or output: No space left on device\n"),
+        ("runtimes > /dev/full", 2, "trainform: error: standard input or output: No space left on device\n"),
+        ("runtimes >&-", 0, ""),
+        ("runtimes > /dev/null 2>&-", 0, ""),
+        ("validate - <&- > /dev/null", 2, ""),
+    ],
+)
+def test_a_full_disk_or_a_closed_stream_is_no_bug_of_ours(command_line, code, told):
+    shell = f"{sys.executable} -m trainform {command_line}"
+    ran = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (code, told)

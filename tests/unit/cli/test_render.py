@@ -19,7 +19,7 @@ def test_a_render_writes_files_and_says_which(root, trainform):
 
 def test_a_second_render_changes_nothing(trainform):
     trainform("render")
-    assert trainform("render").out == "1 file unchanged\n"
+    assert trainform("render").out == "1 job unchanged\n"
 
 
 def test_an_error_anywhere_means_that_nothing_is_written(root, trainform):
@@ -156,3 +156,175 @@ def test_a_file_of_somebody_else_in_the_way_stops_all(root, trainform):
     assert ran.code == 2
     assert f"{JOBSET}:1:1: error TF706" in ran.err
     assert not (root / "rendered/default/ml/other").exists()
+
+
+OTHER = "rendered/default/ml/other/jobset-other.yaml"
+
+
+@pytest.fixture
+def two_jobs(root, trainform):
+    """Both rendered."""
+    (root / "jobs" / "other.yaml").write_text(job("other"))
+    assert trainform("render").code == 0
+    return root
+
+
+def test_a_job_that_is_gone_is_removed(two_jobs, trainform):
+    (two_jobs / "jobs" / "other.yaml").unlink()
+    assert trainform("render").out == f"removed {OTHER}\n1 job unchanged\n"
+    assert not (two_jobs / OTHER).parent.exists()
+
+
+def test_with_a_job_nothing_is_removed(two_jobs, trainform):
+    (two_jobs / "jobs" / "other.yaml").unlink()
+    assert trainform("render", "llm").out == "1 job unchanged\n"
+    assert (two_jobs / OTHER).exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("--keep-going",)])
+def test_nothing_is_removed_while_an_error_may_hide_a_job(two_jobs, trainform, flags):
+    (two_jobs / "jobs" / "other.yaml").write_text("kind: [\n")
+    assert trainform("render", *flags).code == 2
+    assert (two_jobs / OTHER).exists()
+
+
+def test_a_job_moves_from_one_namespace_to_another(two_jobs, trainform):
+    (two_jobs / "jobs" / "other.yaml").write_text(job("other").replace("namespace: ml", "namespace: nlp"))
+    assert trainform("render").code == 0
+    assert not (two_jobs / OTHER).exists()
+    assert (two_jobs / "rendered/default/nlp/other/jobset-other.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "extra.yaml", ".DS_Store"])
+def test_a_foreign_file_in_the_folder_of_a_job_is_an_error(two_jobs, trainform, name):
+    (two_jobs / OTHER).with_name(name).write_text("mine\n")
+    (two_jobs / "jobs" / "other.yaml").unlink()
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"rendered/default/ml/other/{name}:1:1: error TF706" in ran.err
+    assert (two_jobs / OTHER).exists()
+
+
+def test_an_edited_file_is_an_error_that_names_the_ways_out(two_jobs, trainform):
+    (two_jobs / OTHER).write_text("mine\n")
+    ran = trainform("render")
+    assert ran.code == 2
+    assert f"{OTHER}:1:1: error TF710: was edited by hand" in ran.err
+    assert f"`git checkout -- {OTHER}`; or delete it and run `trainform render` again" in ran.err
+    (two_jobs / OTHER).unlink()
+    assert trainform("render").out == f"wrote {OTHER}\n1 job unchanged\n"
+
+
+def test_a_file_that_is_edited_to_what_it_would_become_is_no_error(two_jobs, trainform):
+    """Two branches were merged: the output of one, the lock of the other."""
+    text = (two_jobs / OTHER).read_text()
+    lock = two_jobs / ".trainform/locks/default/ml/other.lock"
+    before = lock.read_text()
+    (two_jobs / "jobs" / "other.yaml").write_text(job("other", nodes=3))
+    trainform("render")
+    assert (two_jobs / OTHER).read_text() != text
+    lock.write_text(before)
+    assert trainform("render").code == 0
+
+
+def test_a_lost_lock_is_written_again_where_the_files_are_right(two_jobs, trainform):
+    lock = two_jobs / ".trainform/locks/default/ml/other.lock"
+    before = lock.read_bytes()
+    lock.unlink()
+    assert trainform("render").code == 0
+    assert lock.read_bytes() == before
+
+
+def test_a_broken_lock_is_an_error_of_its_own(two_jobs, trainform):
+    (two_jobs / ".trainform/locks/default/ml/other.lock").write_text("<<<<<<< HEAD\n")
+    ran = trainform("render")
+    assert ran.code == 2
+    assert ".trainform/locks/default/ml/other.lock:1:1: error TF711: is no JSON" in ran.err
+
+
+def test_keep_going_leaves_a_job_with_an_edited_file_alone(two_jobs, trainform):
+    (two_jobs / OTHER).write_text("mine\n")
+    (two_jobs / "jobs" / "llm.yaml").write_text(job(nodes=3))
+    ran = trainform("render", "--keep-going")
+    assert (ran.code, ran.out) == (2, f"wrote {JOBSET}\n")
+    assert (two_jobs / OTHER).read_text() == "mine\n"
+
+
+def test_a_frozen_job_is_not_compiled(two_jobs, trainform, monkeypatch):
+    def compile_job(item, run):
+        raise AssertionError(item.document.file)
+
+    monkeypatch.setattr("trainform.core.compile.compile_job", compile_job)
+    assert trainform("render").out == "2 jobs unchanged\n"
+
+
+def test_an_unchanged_run_writes_nothing(two_jobs, trainform):
+    before = {path: path.stat().st_mtime_ns for path in two_jobs.rglob("*")}
+    assert trainform("render").code == 0
+    assert {path: path.stat().st_mtime_ns for path in two_jobs.rglob("*")} == before
+
+
+def test_an_error_in_the_text_of_a_frozen_job_is_still_told(two_jobs, trainform):
+    (two_jobs / "jobs" / "other.yaml").write_text(job("other") + "kind: TrainJob\n")
+    ran = trainform("render")
+    assert ran.code == 2
+    assert "error TF005" in ran.err
+
+
+def test_two_jobs_of_one_name_are_not_frozen(two_jobs, trainform):
+    (two_jobs / "jobs" / "again.yaml").write_text(job("other"))
+    assert "TF203" in trainform("render").err
+
+
+def test_the_json_holds_frozen_jobs_too(two_jobs, trainform):
+    cold = json.loads(trainform("render", "--format", "json").out)["jobs"]
+    assert [(each["name"], [tree["kind"] for tree in each["objects"]]) for each in cold] == [
+        ("llm", ["JobSet"]),
+        ("other", ["JobSet"]),
+    ]
+
+
+def test_a_link_out_of_the_repository_is_never_written_through(root, tmp_path_factory, trainform):
+    outside = tmp_path_factory.mktemp("outside")
+    (root / "rendered").symlink_to(outside)
+    assert "rendered/default/ml/llm:1:1: error TF702" in trainform("render").err
+    assert list(outside.iterdir()) == []
+
+
+def test_a_file_in_place_of_a_folder_is_told(root, trainform):
+    (root / "rendered").write_text("")
+    assert "error TF707" in trainform("render").err
+
+
+def test_a_full_disk_is_told_and_leaves_the_old_state(two_jobs, trainform, monkeypatch):
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    before = (two_jobs / JOBSET).read_bytes()
+    (two_jobs / "jobs" / "llm.yaml").write_text(job(nodes=3))
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", full)
+        ran = trainform("render")
+    assert ran.code == 2
+    assert "error TF707: cannot be written: No space left on device" in ran.err
+    assert (two_jobs / JOBSET).read_bytes() == before
+    assert trainform("render").out == f"wrote {JOBSET}\n1 job unchanged\n"
+
+
+def test_git_is_told_what_is_generated(root, trainform):
+    trainform("render")
+    assert "rendered/** text eol=lf linguist-generated=true\n" in (root / ".gitattributes").read_text()
+
+
+def test_the_git_attributes_of_the_user_are_left_alone(root, trainform):
+    (root / ".gitattributes").write_text("*.png binary\n")
+    assert ".gitattributes:1:1: info TF716" in trainform("render").err
+    assert (root / ".gitattributes").read_text() == "*.png binary\n"
+    (root / ".gitattributes").write_text("rendered/** linguist-generated\n")
+    assert trainform("render").err == ""
+
+
+def test_a_list_that_was_edited_by_hand_is_an_error(two_jobs, trainform):
+    path = two_jobs / "rendered/default/ml/kustomization.yaml"
+    path.write_text(path.read_text() + "namePrefix: x-\n")
+    assert "rendered/default/ml/kustomization.yaml:1:1: error TF710" in trainform("render").err

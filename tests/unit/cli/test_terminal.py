@@ -1,12 +1,13 @@
-"""Colour."""
+"""Colour, and JSON for everyone."""
 
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
-from trainform.cli.terminal import wants_colour
+from trainform.cli.terminal import print_json, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -30,3 +31,8 @@ def test_colour_only_where_a_terminal_shows_it(monkeypatch, stream, environment,
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert wants_colour(stream) is expected
+
+
+def test_a_file_name_that_is_no_text_is_still_json(capfdbinary):
+    print_json({"file": "jobs/w\udce9ird.yaml"})
+    assert json.loads(capfdbinary.readouterr().out) == {"file": "jobs/w\udce9ird.yaml"}

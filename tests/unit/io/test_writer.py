@@ -1,18 +1,16 @@
-"""Rendered files: written whole, only when they changed, and never over somebody else's."""
+"""What is written is whole, in one step; what a stopped run left is cleared away."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from trainform.io import writer
-from trainform.io.writer import HEADER, Folder, carry_out, plan_changes
+from trainform.io import exchange
+from trainform.io.writer import STAGING, JobChange, apply, recover, remove, rewrite, write
 
 JOB = "rendered/default/ml/llm"
-
-
-def write(root, files, folder=JOB):
-    changes = plan_changes(str(root), [Folder(folder, files)])
-    return changes if changes.diagnostics else carry_out(str(root), changes)
+LOCK = ".trainform/locks/default/ml/llm.lock"
 
 
 @pytest.fixture
@@ -20,98 +18,114 @@ def root(tmp_path):
     return tmp_path.resolve()
 
 
-def test_the_layout():
-    assert writer.job_folder("rendered", "default", "ml", "llm") == JOB
-    assert writer.file_name("JobSet", "llm") == "jobset-llm.yaml"
+@pytest.fixture(params=["in-one-step", "by-renaming"])
+def either_way(request, monkeypatch):
+    """With Linux's way to exchange two folders, and without."""
+    if request.param == "by-renaming":
+        monkeypatch.setattr(exchange, "_renameat2", lambda: None)
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", "", ".hidden"])
-def test_a_name_never_climbs_out_of_its_folder(name):
-    with pytest.raises(ValueError, match="not a file name"):
-        writer.job_folder("rendered", "default", "ml", name)
+def put(root, **files):
+    data = {f"{name}.yaml": text.encode() for name, text in files.items()}
+    apply(str(root), JobChange(JOB, LOCK, data, b"lock", b"underway"))
 
 
-def test_a_first_render_makes_folders_and_files(root):
-    assert write(root, {"jobset-llm.yaml": b"a: 1\n"}).wrote == [f"{JOB}/jobset-llm.yaml"]
-    assert (root / JOB / "jobset-llm.yaml").read_bytes() == HEADER + b"a: 1\n"
+def on_disk(root, folder):
+    return {path.relative_to(root / folder).as_posix(): path.read_text() for path in (root / folder).rglob("*.*")}
 
 
-def test_no_draft_is_left_behind(root):
-    write(root, {"jobset-llm.yaml": b"a: 1\n"})
-    assert [path.name for path in (root / JOB).iterdir()] == ["jobset-llm.yaml"]
+def test_a_new_job_gets_its_folder_and_its_lock(root):
+    put(root, a="1")
+    assert on_disk(root, JOB) == {"a.yaml": "1"}
+    assert (root / LOCK).read_text() == "lock"
 
 
-def test_a_second_render_touches_nothing(root):
-    write(root, {"jobset-llm.yaml": b"a: 1\n"})
-    before = (root / JOB / "jobset-llm.yaml").stat()
-    again = write(root, {"jobset-llm.yaml": b"a: 1\n"})
-    assert (again.wrote, again.unchanged) == ([], 1)
-    assert (root / JOB / "jobset-llm.yaml").stat() == before
+@pytest.mark.usefixtures("either_way")
+def test_a_changed_job_has_its_new_files_and_no_others(root):
+    put(root, a="1", b="1")
+    put(root, a="2", c="1")
+    assert on_disk(root, JOB) == {"a.yaml": "2", "c.yaml": "1"}
 
 
-def test_only_what_changed_is_written(root):
-    write(root, {"a-x.yaml": b"1\n", "b-x.yaml": b"1\n"})
-    again = write(root, {"a-x.yaml": b"1\n", "b-x.yaml": b"2\n"})
-    assert (again.wrote, again.unchanged) == ([f"{JOB}/b-x.yaml"], 1)
+def test_a_file_that_stays_the_same_is_not_written_again(root):
+    put(root, a="1", b="1")
+    before = (root / JOB / "b.yaml").stat()
+    put(root, a="2", b="1")
+    after = (root / JOB / "b.yaml").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_file_that_the_job_no_longer_needs_is_removed(root):
-    write(root, {"jobset-llm.yaml": b"1\n", "podgroup-llm.yaml": b"1\n"})
-    assert write(root, {"jobset-llm.yaml": b"1\n"}).removed == [f"{JOB}/podgroup-llm.yaml"]
-    assert not (root / JOB / "podgroup-llm.yaml").exists()
+def test_a_lock_alone_can_change(root):
+    put(root, a="1")
+    apply(str(root), JobChange(JOB, LOCK, None, b"other"))
+    assert (root / LOCK).read_text() == "other"
+    assert on_disk(root, JOB) == {"a.yaml": "1"}
 
 
-def test_the_folders_of_other_jobs_are_left_alone(root):
-    write(root, {"jobset-old.yaml": b"1\n"}, folder="rendered/default/ml/old")
-    assert write(root, {"jobset-llm.yaml": b"1\n"}).removed == []
-    assert (root / "rendered/default/ml/old/jobset-old.yaml").exists()
+def test_a_job_that_is_gone_leaves_no_folder(root):
+    put(root, a="1")
+    apply(str(root), JobChange(JOB, LOCK, {}, b""))
+    recover(str(root))
+    assert list(root.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["kustomization.yaml", "notes.txt"])
-def test_a_file_of_somebody_else_is_never_removed(root, name):
-    (root / JOB).mkdir(parents=True)
-    (root / JOB / name).write_text("mine\n")
-    assert write(root, {"jobset-llm.yaml": b"1\n"}).removed == []
-    assert (root / JOB / name).read_text() == "mine\n"
+def test_both_states_are_in_the_lock_while_the_folder_is_replaced(root, monkeypatch):
+    put(root, a="1")
+    seen = []
+    monkeypatch.setattr("trainform.io.writer.exchange", lambda new, old: seen.append((root / LOCK).read_text()))
+    put(root, a="2")
+    assert seen == ["underway"]
 
 
-def test_a_file_of_somebody_else_is_never_overwritten(root):
-    (root / JOB).mkdir(parents=True)
-    (root / JOB / "jobset-llm.yaml").write_text("mine\n")
-    assert [each.code for each in write(root, {"jobset-llm.yaml": b"1\n"}).diagnostics] == ["TF706"]
-    assert (root / JOB / "jobset-llm.yaml").read_text() == "mine\n"
+def test_what_a_stopped_run_left_is_cleared_away(root):
+    (root / STAGING / JOB).mkdir(parents=True)
+    (root / STAGING / JOB / "a.yaml").write_text("half")
+    recover(str(root))
+    assert list(root.iterdir()) == []
 
 
-def test_one_problem_leaves_the_whole_folder_as_it_is(root):
-    (root / JOB).mkdir(parents=True)
-    (root / JOB / "jobset-llm.yaml").write_text("mine\n")
-    files = {"configmap-llm.yaml": b"1\n", "jobset-llm.yaml": b"1\n"}
-    changes = plan_changes(
-        str(root), [Folder(JOB, files), Folder("rendered/default/ml/b", {"jobset-b.yaml": b""})]
-    )
-    assert [path for path, _ in changes.write] == ["rendered/default/ml/b/jobset-b.yaml"]
+def test_a_folder_that_was_moved_aside_goes_back(root):
+    put(root, a="1")
+    aside = root / STAGING / (JOB + exchange.ASIDE)
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    (root / JOB).rename(aside)
+    recover(str(root))
+    assert on_disk(root, JOB) == {"a.yaml": "1"}
 
 
-def test_a_link_out_of_the_repository_is_never_written_through(root, tmp_path_factory):
-    outside = tmp_path_factory.mktemp("outside")
-    (root / "rendered").symlink_to(outside)
-    assert [each.code for each in write(root, {"jobset-llm.yaml": b"1\n"}).diagnostics] == ["TF702"]
-    assert list(outside.iterdir()) == []
+def test_a_folder_that_was_replaced_does_not_go_back(root):
+    put(root, a="2")
+    (root / STAGING / (JOB + exchange.ASIDE)).mkdir(parents=True)
+    recover(str(root))
+    assert on_disk(root, JOB) == {"a.yaml": "2"}
 
 
-def test_a_file_in_place_of_a_folder_is_told(root):
-    (root / "rendered").write_text("")
-    assert [each.code for each in write(root, {"jobset-llm.yaml": b"1\n"}).diagnostics] == ["TF707"]
-
-
-def test_a_failing_disk_is_told_and_leaves_the_old_file(root, monkeypatch):
-    write(root, {"jobset-llm.yaml": b"1\n"})
+def test_a_failing_disk_leaves_the_old_file(root, monkeypatch):
+    write(str(root), "a/b.yaml", b"1")
 
     def full(source, target):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    done = write(root, {"jobset-llm.yaml": b"2\n"})
-    assert [each.message for each in done.diagnostics] == ["cannot be written: No space left on device"]
-    assert [path.name for path in (root / JOB).iterdir()] == ["jobset-llm.yaml"]
-    assert (root / JOB / "jobset-llm.yaml").read_bytes() == HEADER + b"1\n"
+    with pytest.raises(OSError, match="No space left"):
+        write(str(root), "a/b.yaml", b"2")
+    assert (root / "a/b.yaml").read_text() == "1"
+
+
+def test_removing_takes_empty_folders_along_and_no_others(root):
+    write(str(root), "a/b/c.yaml", b"1")
+    write(str(root), "a/d.yaml", b"1")
+    remove(str(root), "a/b/c.yaml")
+    remove(str(root), "a/b/c.yaml")
+    assert on_disk(root, "a") == {"d.yaml": "1"}
+    assert not (root / "a/b").exists()
+
+
+def test_a_file_of_the_user_keeps_its_mode_and_its_links(root):
+    (root / "real.yaml").write_text("1")
+    (root / "real.yaml").chmod(0o600)
+    (root / "link.yaml").symlink_to("real.yaml")
+    rewrite(str(root), "link.yaml", b"2")
+    assert (root / "link.yaml").is_symlink()
+    assert (root / "real.yaml").read_text() == "2"
+    assert os.stat(root / "real.yaml").st_mode & 0o777 == 0o600

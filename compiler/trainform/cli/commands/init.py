@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,6 @@ from trainform.cli import FAULTY, OK
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
-    from trainform.io.writer import Changes
 
 ENGINES = ("none", "argocd", "flux")
 NAMESPACE = "ml"
@@ -47,17 +47,15 @@ def init(folder: str, engine: str, environment: str) -> int:
     rendered manifests. Existing files are never overwritten: with another file in the way nothing is written.
     """
     from trainform.cli.terminal import print_diagnostics
-    from trainform.io.writer import carry_out
 
     _check_name(environment)
     root = os.path.realpath(folder)
     changes = _plan(root, _texts(engine, environment))
-    written = None if changes.diagnostics else carry_out(root, changes)
-    problems = changes.diagnostics or (written.diagnostics if written else [])
+    problems = changes.diagnostics or _write(root, changes)
     print_diagnostics(problems, sys.stderr)
-    if written is None or problems:
+    if problems:
         return FAULTY
-    _tell(written.wrote, changes.unchanged, _next(folder, engine, environment))
+    _tell([path for path, _ in changes.write], changes.unchanged, _next(folder, engine, environment))
     return OK
 
 
@@ -111,11 +109,32 @@ def _shipped(*path: str) -> str:
     return files("trainform.output").joinpath(*path).read_text(encoding="utf-8")
 
 
-def _plan(root: str, texts: dict[str, str]) -> Changes:
-    """What is missing; a problem for each other file that stands where one of ours should."""
-    from trainform.io.writer import Changes
+@dataclass(slots=True)
+class _Changes:
+    """Files to write, and how many are there already."""
 
-    changes = Changes()
+    write: list[tuple[str, bytes]] = field(default_factory=list)
+    unchanged: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def _write(root: str, changes: _Changes) -> list[Diagnostic]:
+    from trainform.io.place import os_error
+    from trainform.io.writer import recover, write
+
+    path = ""
+    try:
+        for path, data in changes.write:
+            write(root, path, data)
+        recover(root)
+    except OSError as error:
+        return [os_error("TF707", path, error, "cannot be written")]
+    return []
+
+
+def _plan(root: str, texts: dict[str, str]) -> _Changes:
+    """What is missing; a problem for each other file that stands where one of ours should."""
+    changes = _Changes()
     for path, text in texts.items():
         data = text.encode()
         found = _present(root, path)

@@ -23,14 +23,23 @@ if TYPE_CHECKING:
     help="Of what is printed. Default: text; yaml for a stream.",
 )
 @click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
+@click.option("--allow-empty", is_flag=True, help="Remove the last jobs of an environment, too.")
 @repository_options
 def render(
-    jobs: tuple[str, ...], form: str | None, keep_going: bool, root: str | None, env: tuple[str, ...]
+    jobs: tuple[str, ...],
+    form: str | None,
+    keep_going: bool,
+    allow_empty: bool,
+    root: str | None,
+    env: tuple[str, ...],
 ) -> int:
     """Compile TrainJobs and write what changed below rendered/.
 
-    JOB is [namespace/]name or the path of a file; without one, every job is rendered. An error
-    anywhere means that nothing is written.
+    JOB is [namespace/]name or the path of a file; without one, every job is rendered, and the files of
+    jobs that are gone are removed. An error anywhere means that nothing is written.
+
+    A job whose TrainJob did not change stays byte for byte as it is, even when its runtime, its
+    Environment or trainform did: see "trainform upgrade".
 
     With "-" for JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """
@@ -38,69 +47,39 @@ def render(
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":
         raise click.BadParameter('yaml is for streams: "trainform render -"', param_hint="--format")
-    return _repository(jobs, form or "text", keep_going, chosen_root(root), chosen_environments(env))
+    from trainform.cli.rendering import Request
+    from trainform.cli.runs import run_in
+
+    request = Request(not jobs, chosen_environments(env), keep_going, allow_empty)
+    return run_in(chosen_root(root), jobs, request, form or "text")
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
+    from trainform.cli.bug import report_failures
     from trainform.cli.compiling import compile_targets
     from trainform.cli.targets import stream_target
-    from trainform.cli.terminal import print_bytes
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics.order import has_errors
 
     if len(jobs) > 1:
         raise click.BadParameter('"-" stands alone: a stream is rendered whole', param_hint="JOB")
     if form == "text":
         raise click.BadParameter("a stream is printed as yaml or json", param_hint="--format")
     outcome = compile_targets([stream_target()])
-    code = _tell(outcome)
-    if form == "json":
-        _print_result(outcome)
-    elif keep_going or code == OK:
-        print_bytes(_manifests(outcome))
-    return code
-
-
-def _repository(
-    jobs: tuple[str, ...], form: str, keep_going: bool, root: str, environments: tuple[str, ...]
-) -> int:
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.selection import select
-    from trainform.cli.targets import repository_targets
-    from trainform.cli.writing import tell, write_jobs
-    from trainform.io.repository import open_repository
-
-    repository, problems = open_repository(root)
-    targets = repository_targets(repository, environments)
-    if jobs:
-        problems += select(targets, jobs, repository.root)
-    outcome = compile_targets(targets, problems, wants_job=not problems)
-    written = write_jobs(repository, outcome, keep_going=keep_going)
-    code = _tell(outcome)
-    if form == "json":
-        _print_result(outcome)
-    else:
-        tell(written)
-    return code
-
-
-def _tell(outcome: Outcome) -> int:
-    """Prints the diagnostics to stderr; the exit code that they call for."""
-    from trainform.cli.bug import report_failures
-    from trainform.cli.terminal import print_diagnostics
-    from trainform.diagnostics.order import has_errors
-
     diagnostics = outcome.all_diagnostics()
     print_diagnostics(diagnostics, sys.stderr)
-    return report_failures(outcome.failures) or (FAULTY if has_errors(diagnostics) else OK)
+    code = report_failures(outcome.failures) or (FAULTY if has_errors(diagnostics) else OK)
+    if form == "json" or keep_going or code == OK:
+        _print_stream(outcome, form)
+    return code
 
 
-def _print_result(outcome: Outcome) -> None:
-    from trainform.cli.terminal import print_json
+def _print_stream(outcome: Outcome, form: str) -> None:
+    from trainform.cli.terminal import print_bytes, print_json
     from trainform.diagnostics.documents import render_result
-
-    print_json(render_result(outcome.jobs, outcome.diagnostics))
-
-
-def _manifests(outcome: Outcome) -> bytes:
     from trainform.output.emitter import emit_stream
 
-    return emit_stream(tree for job in outcome.jobs for tree in job.objects).encode()
+    if form == "json":
+        print_json(render_result(outcome.jobs, outcome.diagnostics))
+    else:
+        print_bytes(emit_stream(tree for job in outcome.jobs for tree in job.objects).encode())

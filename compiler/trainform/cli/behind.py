@@ -1,0 +1,70 @@
+"""Which jobs are behind what they would be rendered from today, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from trainform import __version__
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import counted
+
+if TYPE_CHECKING:
+    from trainform.cli.compiling import Outcome
+    from trainform.cli.state import State
+    from trainform.cli.targets import Target
+    from trainform.io.state import JobId
+    from trainform.output.freezing import Cause, Present
+    from trainform.output.locks import Pins
+
+Groups = dict["Cause", list["JobId"]]
+"""The jobs that are behind, by cause: one that has two causes stands in two groups."""
+
+
+def presents_of(targets: Sequence[Target], outcome: Outcome) -> dict[str, Present]:
+    """What each target's jobs are rendered from today, by the name of its environment."""
+    from trainform.output.freezing import Present
+
+    catalogue = outcome.catalogue
+    if catalogue is None:
+        return {}
+    plugins = third_party()
+    return {
+        target.name: Present(__version__, plugins, compilation.inputs, catalogue)
+        for target, compilation in zip(targets, outcome.compilations, strict=True)
+    }
+
+
+def third_party() -> dict[str, str]:
+    """The versions of other packages that bring plugins, by name."""
+    from trainform.cli.compiling import installed
+
+    return {each.package: each.version for each in installed() if each.package not in ("", "trainform")}
+
+
+def group(jobs: Iterable[tuple[JobId, Pins]], presents: Mapping[str, Present]) -> Groups:
+    """The frozen `jobs` that are behind."""
+    groups: Groups = {}
+    for job, pins in jobs:
+        for cause in presents[job[0]].causes(pins, job[1]):
+            groups.setdefault(cause, []).append(job)
+    return {cause: groups[cause] for cause in sorted(groups)}
+
+
+def tell_behind(targets: Sequence[Target], outcome: Outcome, state: State) -> list[Diagnostic]:
+    """An info for each cause for which jobs of the targets are behind (TF715)."""
+    from trainform.cli.frozen import unchanged_jobs
+
+    frozen = [(job.id, job.lock.pins) for target in targets for job in unchanged_jobs(target, state)]
+    groups = group(frozen, presents_of(targets, outcome))
+    return [Diagnostic("TF715", "info", message(*each), _remedy(each[0])) for each in groups.items()]
+
+
+def message(cause: Cause, jobs: Sequence[JobId]) -> str:
+    """`12 jobs are behind: runtime torch-distributed changed`."""
+    return f"{counted(len(jobs), 'job')} {'is' if len(jobs) == 1 else 'are'} behind: {cause.message}"
+
+
+def _remedy(cause: Cause) -> str:
+    chosen = {"runtime": f"--runtime {cause.what}", "environment": f"--env {cause.what}"}.get(cause.kind, "--all")
+    return f"nothing of them changes until `trainform upgrade {chosen}`; add --dry-run to see what would"

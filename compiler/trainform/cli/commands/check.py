@@ -1,0 +1,115 @@
+"""`trainform check`: does what is rendered follow from its inputs, untouched by hand?"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trainform.cli import DIFFERS, FAULTY, OK
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainform.cli.proof import Verdict
+    from trainform.cli.state import State
+    from trainform.cli.targets import Target
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.state import JobId
+
+ADVICE = {
+    "stale": "its TrainJob changed: run `trainform render`",
+    "edited": "not what trainform wrote: restore it with git, or delete it and run `trainform render`",
+    "missing": "not there: run `trainform render`",
+    "orphan": "of no TrainJob: run `trainform render`, or remove it",
+    "unproven": "pinned by another trainform since then: check with that one",
+}
+
+
+@click.command()
+@click.option("--base", metavar="REF", help="Also prove that frozen jobs did not change since this commit.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@repository_options
+def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
+    """Check that rendered/ and .trainform/ are what the inputs compile to.
+
+    Each job that this trainform rendered is compiled again from what it is pinned to, and compared byte by
+    byte; jobs of other versions are checked by their digests ("unproven"). A job that is behind its runtime or
+    its Environment is current. Nothing is written. Exit 1 when something differs.
+    """
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics import Diagnostic
+    from trainform.diagnostics.order import has_errors
+    from trainform.io.claim import claimed
+    from trainform.io.git import GitError
+
+    chosen = chosen_root(root)
+    with claimed(chosen):
+        problems, targets, state = _read(chosen, chosen_environments(env))
+        if has_errors(problems):
+            print_diagnostics(problems, sys.stderr)
+            return FAULTY
+        try:
+            found, unproven = _found(targets, state, chosen_environments(env), base)
+        except GitError as error:
+            hint = "name a commit that this clone has, such as origin/main"
+            print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
+            return FAULTY
+    _print(found, unproven, form)
+    differs = unproven or any(each.state not in ("current", "unproven") for each in found)
+    return DIFFERS if differs else OK
+
+
+def _read(root: str, environments: tuple[str, ...]) -> tuple[list[Diagnostic], list[Target], State]:
+    from trainform.cli.state import read_state
+    from trainform.cli.targets import repository_targets
+    from trainform.io.repository import open_repository
+
+    repository, problems = open_repository(root)
+    targets = repository_targets(repository, environments)
+    problems += [problem for target in targets for problem in target.inputs.diagnostics]
+    return problems, targets, read_state(repository)
+
+
+def _found(
+    targets: Sequence[Target], state: State, environments: tuple[str, ...], base: str | None
+) -> tuple[Sequence[Verdict], list[JobId]]:
+    from trainform.cli.proof import Examination
+
+    found = Examination.of(targets, state).verdicts(environments)
+    if base is None:
+        return found, []
+    from trainform.cli.since import since
+    from trainform.io.git import commit_of
+
+    return since(found, state, commit_of(state.repository.root, base))
+
+
+def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
+    from trainform.cli.terminal import print_json
+    from trainform.diagnostics.documents import API_VERSION
+
+    if form == "json":
+        print_json({"apiVersion": API_VERSION, "kind": "CheckResult", "jobs": [_document(each) for each in found]})
+        return
+    for each in found:
+        if each.state not in ("current", "unproven") or each.job in unproven:
+            name = "/".join(filter(None, each.job))
+            print(f"{each.state} {name}: {ADVICE[each.state]}")
+            for file in each.files:
+                print(f"  {file}")
+    print(_counts(found))
+
+
+def _document(verdict: Verdict) -> dict[str, Any]:
+    environment, namespace, name = verdict.job
+    where = {"environment": environment, "namespace": namespace, "name": name}
+    return {**where, "state": verdict.state, "files": list(verdict.files)}
+
+
+def _counts(found: Sequence[Verdict]) -> str:
+    """`3 current, 1 stale`."""
+    names = sorted({each.state for each in found}, key=["current", *ADVICE].index)
+    return ", ".join(f"{sum(each.state == name for each in found)} {name}" for name in names) or "nothing is rendered"

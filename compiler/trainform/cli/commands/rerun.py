@@ -1,0 +1,86 @@
+"""`trainform rerun`: run a finished or failed job again, on purpose."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from trainform.cli import FAULTY, OK
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
+
+if TYPE_CHECKING:
+    from trainform.cli.marking import MarkedJob, Marking
+    from trainform.cli.targets import Target
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.repository import Repository
+
+
+@click.command()
+@click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@repository_options
+def rerun(jobs: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
+    """Mark TrainJobs in their files to run again, with the annotation trainform.dev/rerun.
+
+    Nothing else in the files changes, comments and formatting included. Commit that, with what "trainform
+    render" makes of it; what else it takes depends on how objects are named, and is printed.
+    """
+    from trainform.cli.marking import mark_jobs
+    from trainform.cli.selection import select
+    from trainform.cli.targets import repository_targets
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics.order import has_errors
+    from trainform.io.claim import claimed
+    from trainform.io.repository import open_repository
+
+    chosen = chosen_root(root)
+    with claimed(chosen):
+        repository, problems = open_repository(chosen)
+        targets = repository_targets(repository, chosen_environments(env))
+        problems += select(targets, jobs, repository.root)
+        problems += [problem for target in targets for problem in target.inputs.diagnostics]
+        marking = mark_jobs(repository, targets)
+        problems += marking.diagnostics
+        if not has_errors(problems):
+            problems += _write(repository, marking)
+    print_diagnostics(problems, sys.stderr)
+    if has_errors(problems):
+        print("nothing was marked, because of the errors above", file=sys.stderr)
+        return FAULTY
+    for job in marking.jobs:
+        print("\n".join(_told(job)))
+    return OK
+
+
+def _write(repository: Repository, marking: Marking) -> list[Diagnostic]:
+    from trainform.io.place import os_error
+    from trainform.io.writer import recover, rewrite
+
+    file = ""
+    try:
+        for file, data in marking.files.items():
+            rewrite(repository.root, file, data)
+        recover(repository.root)
+    except OSError as error:
+        return [os_error("TF707", file, error, "cannot be written")]
+    return []
+
+
+def _told(job: MarkedJob) -> Iterator[str]:
+    from trainform.cli.selection import named
+
+    namespace, name = named(job.document, job.targets[0])
+    yield f"{job.document.file}: {namespace}/{name} is marked to run again ({job.number})"
+    for target in job.targets:
+        yield f"  {target.name}: {_consequence(target, *named(job.document, target))}"
+
+
+def _consequence(target: Target, namespace: str, name: str) -> str:
+    if target.environment and target.environment.spec.gitops.naming == "content-hash":
+        return "`trainform render` gives it a new name: it runs as a new object, and the old one is pruned"
+    return (
+        "names are stable, and a finished JobSet does not start again: once the change is merged, run "
+        f"`kubectl --namespace {namespace} delete jobset {name}`, and it is made anew"
+    )

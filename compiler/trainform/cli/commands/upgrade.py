@@ -1,0 +1,49 @@
+"""`trainform upgrade`: frozen jobs take what is current."""
+
+from __future__ import annotations
+
+import click
+
+from trainform.cli.options import chosen_environments, chosen_root, repository_options
+
+
+@click.command()
+@click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@click.option("--runtime", metavar="[NAMESPACE/]NAME", help="Jobs that run on this runtime.")
+@click.option("--all", "everything", is_flag=True, help="Every job.")
+@click.option("--dry-run", is_flag=True, help="Print what would change, as a diff, and write nothing.")
+@click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@repository_options
+def upgrade(
+    jobs: tuple[str, ...],
+    runtime: str | None,
+    everything: bool,
+    dry_run: bool,
+    keep_going: bool,
+    form: str,
+    root: str | None,
+    env: tuple[str, ...],
+) -> int:
+    """Re-pin jobs to the current runtime, Environment and trainform.
+
+    A job stays as it was rendered until its own TrainJob changes. This renders jobs anew that did not change:
+    those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. What they say
+    together must hold. Nothing else is touched.
+    """
+    from trainform.cli.rendering import Request
+    from trainform.cli.runs import run_in
+
+    environments = chosen_environments(env)
+    if not (jobs or runtime or everything or environments):
+        raise click.UsageError("name jobs, --runtime, --env or --all")
+    request = Request(
+        whole=False,
+        environments=environments,
+        keep_going=keep_going,
+        upgrade=True,
+        runtime=runtime or "",
+        only_frozen=not jobs,
+        dry_run=dry_run,
+    )
+    return run_in(chosen_root(root), jobs, request, form)

@@ -1,0 +1,141 @@
+"""Whether what is rendered follows from its inputs, untouched by hand: what `trainform check` finds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from trainform import __version__
+from trainform.cli.behind import third_party
+from trainform.cli.frozen import Frozen, is_selected, missing_snapshots, remake, unchanged_jobs
+from trainform.cli.selection import named, train_jobs
+from trainform.cli.shared_files import shared_lists
+from trainform.cli.state import Held, State
+from trainform.diagnostics import Diagnostic
+from trainform.io import state as disk
+from trainform.io.state import JobId, lock_file
+from trainform.output.freezing import digest_of, digests_of_files
+from trainform.output.layout import job_folder
+
+if TYPE_CHECKING:
+    from trainform.cli.targets import Target
+    from trainform.output.locks import Pins
+
+StateName = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]
+
+
+class Verdict(NamedTuple):
+    """What is found of a job; of a file that belongs to none, `job` holds what is known of its place."""
+
+    job: JobId
+    state: StateName
+    files: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class Examination:
+    """The jobs of some targets, and what stands on disk of them."""
+
+    targets: Sequence[Target]
+    state: State
+    frozen: dict[JobId, Frozen] = field(default_factory=dict)
+    asked: set[JobId] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, targets: Sequence[Target], state: State) -> Examination:
+        frozen = {job.id: job for target in targets for job in unchanged_jobs(target, state)}
+        asked = {
+            (target.name, *named(document, target))
+            for target in targets
+            for document in train_jobs(target)
+            if is_selected(target, document)
+        }
+        return cls(targets, state, frozen, asked)
+
+    def verdicts(self, environments: Collection[str]) -> list[Verdict]:
+        """One for each job of these environments (all, where there are none), and for each file that is wrong
+        and no job's."""
+        jobs = sorted({*self.state.ids(), *self.asked})
+        found = [self._at_a_glance(job) for job in jobs if not environments or job[0] in environments]
+        verdicts = self._proven(found)
+        shared = [*self._lists(), *self._strays()]
+        return verdicts + [each for each in shared if not environments or each.job[0] in environments]
+
+    def _at_a_glance(self, job: JobId) -> Verdict:
+        """By digests alone; what they do not settle is unproven, as yet."""
+        if job not in self.state.locks:
+            return Verdict(job, "edited", [lock_file(job)]) if job in self.state.broken else Verdict(job, "missing")
+        held = self.state.held(job)
+        if isinstance(held, Diagnostic) or held.lock_file is None:
+            return Verdict(job, "missing")
+        wrong = sorted({*held.edited({}), *held.foreign({})})
+        if wrong:
+            return Verdict(job, "edited", _within(held, wrong))
+        if job not in self.asked:
+            return Verdict(job, "orphan", _within(held, held.digests))
+        if held.missing:
+            return Verdict(job, "missing", _within(held, held.missing))
+        frozen = self.frozen.get(job)
+        if frozen is None or held.lock_file.underway:
+            return Verdict(job, "stale", _within(held, held.digests))
+        if frozen.lock.source != frozen.document.file:
+            return Verdict(job, "stale", [lock_file(job)])
+        return Verdict(job, "unproven")
+
+    def _proven(self, found: Sequence[Verdict]) -> list[Verdict]:
+        """Compiles what this very compiler pinned once more, and compares bytes."""
+        from trainform.cli.compiling import shipped_catalogue
+
+        unproven = [self.frozen[each.job] for each in found if each.state == "unproven"]
+        provable = [job for job in unproven if self._is_provable(job)]
+        made, _ = remake(self.state.repository, self.targets, provable, shipped_catalogue())
+        proven = {job.id: self._compared(job, made.get(job.id)) for job in provable}
+        return [proven.get(each.job, each) for each in found]
+
+    def _is_provable(self, job: Frozen) -> bool:
+        pins = job.lock.pins
+        return pins.compiler == __version__ and pins.plugins == third_party() and self._has_keys(job.id, pins)
+
+    def _has_keys(self, job: JobId, pins: Pins) -> bool:
+        """Whether the key files are those that were copied in: the rendered copy is all that is left of others."""
+        from trainform.core.secrets import key_files
+
+        target = next(target for target in self.targets if target.name == job[0])
+        keys = key_files(document.tree for document in target.inputs.documents) if pins.keys else {}
+        digests = {name: digest_of([tree]) for (namespace, name), tree in keys.items() if namespace == job[1]}
+        return all(digests.get(name) == digest for name, digest in pins.keys.items())
+
+    def _compared(self, job: Frozen, made: Mapping[str, bytes] | None) -> Verdict:
+        if lacking := missing_snapshots(self.state.repository.root, job.lock):
+            return Verdict(job.id, "missing", lacking)
+        digests = digests_of_files(made or {})
+        wrong = {name for name, digest in job.lock.files.items() if digests.get(name) != digest}
+        wrong |= digests.keys() - job.lock.files.keys()
+        folder = job_folder(self.state.repository.settings.rendered, *job.id)
+        files = [f"{folder}/{name}" for name in sorted(wrong)]
+        return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
+
+    def _lists(self) -> Iterator[Verdict]:
+        """Lists of shared folders that do not list what is there."""
+        repository, jobs = self.state.repository, self.state.ids()
+        for each in shared_lists(repository.settings.rendered, jobs, set(jobs)):
+            found = disk.file_bytes(repository.root, each.file)
+            if not each.is_current(found):
+                state: StateName = "missing" if found is None else "edited"
+                yield Verdict((each.environment, each.namespace, ""), state, [each.file])
+
+    def _strays(self) -> Iterator[Verdict]:
+        """Files below an environment of `rendered/` that are in no job's folder, and no list of ours."""
+        repository, jobs = self.state.repository, self.state.ids()
+        lists = {each.file for each in shared_lists(repository.settings.rendered, jobs, set(jobs))}
+        prefix = f"{repository.settings.rendered}/"
+        for path in disk.files_below(repository.root, repository.settings.rendered):
+            environment, *parts = path.removeprefix(prefix).split("/")
+            namespace, name = [*parts[:-1], "", ""][:2]
+            if parts and path not in lists and (environment, namespace, name) not in self.asked.union(jobs):
+                yield Verdict((environment, namespace, name), "orphan", [path])
+
+
+def _within(held: Held, names: Collection[str]) -> list[str]:
+    return [f"{held.folder}/{name}" for name in names]

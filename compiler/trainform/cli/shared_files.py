@@ -1,0 +1,99 @@
+"""Files that no single job owns: the lists of shared folders, and git's attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trainform.cli.state import edited_by_hand
+from trainform.diagnostics import Diagnostic
+from trainform.io import state
+from trainform.io.place import file_error
+from trainform.io.state import JobId
+from trainform.output.kustomization import FILE, folders_in, kustomization
+
+if TYPE_CHECKING:
+    from trainform.cli.planning import Plan
+
+ATTRIBUTES = ".gitattributes"
+_TEXT = """\
+# Written by trainform, byte for byte: folded in pull requests.
+{0}/** text eol=lf linguist-generated=true
+.trainform/** text eol=lf linguist-generated=true
+# Two branches may add a job each: both lines are kept.
+{0}/*/kustomization.yaml merge=union
+{0}/*/*/kustomization.yaml merge=union
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedList:
+    """A `kustomization.yaml` of an environment or a namespace, and the folders that it should list: none,
+    where it should not be there."""
+
+    file: str
+    environment: str
+    namespace: str
+    folders: Collection[str]
+
+    @property
+    def wanted(self) -> bytes | None:
+        return kustomization(self.folders) if self.folders else None
+
+    def is_current(self, found: bytes | None) -> bool:
+        """Whether the file lists these folders and no others, in whatever order a merge left them."""
+        listed = folders_in(found) if found is not None else []
+        return listed == sorted(self.folders) and (found is None) == (not self.folders)
+
+
+def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId]) -> list[SharedList]:
+    """The lists of all folders that jobs share or shared."""
+    folders: dict[tuple[str, str], set[str]] = {}
+    for job in sorted({*before, *after}):
+        environment, namespace, name = job
+        above, own = folders.setdefault((environment, ""), set()), folders.setdefault((environment, namespace), set())
+        if job in after:
+            above.add(namespace)
+            own.add(name)
+    return [
+        SharedList("/".join(filter(None, [rendered, *where, FILE])), *where, sorted(names))
+        for where, names in sorted(folders.items())
+    ]
+
+
+def plan_lists(plan: Plan, environments: Collection[str]) -> None:
+    """Bring the shared lists of some environments in line with the jobs that remain.
+
+    A list that says more than that was edited by hand, and is an error.
+    """
+    repository = plan.repository
+    for each in shared_lists(repository.settings.rendered, plan.state.ids(), plan.remaining()):
+        found = state.file_bytes(repository.root, each.file) if each.environment in environments else each.wanted
+        if found is not None and folders_in(found) is None:
+            plan.diagnostics.append(edited_by_hand(each.file))
+        elif found != each.wanted:
+            plan.files[each.file] = each.wanted
+
+
+def plan_attributes(plan: Plan) -> None:
+    """Tell git what is generated: in a new `.gitattributes`, since one that is there is the user's."""
+    repository = plan.repository
+    found = state.file_bytes(repository.root, ATTRIBUTES)
+    if found is None and plan.remaining():
+        plan.files[ATTRIBUTES] = _TEXT.format(repository.settings.rendered).encode()
+    elif found is not None and plan.files | plan.jobs and not _marks(found.decode(errors="replace"), plan):
+        plan.diagnostics.append(_unmarked(repository.settings.rendered))
+
+
+def _marks(text: str, plan: Plan) -> bool:
+    prefix = plan.repository.settings.rendered + "/"
+    lines = [line.lstrip("/") for line in text.splitlines()]
+    return any(line.startswith(prefix) and "linguist-generated" in line for line in lines)
+
+
+def _unmarked(rendered: str) -> Diagnostic:
+    hint = f"add the line: {rendered}/** text eol=lf linguist-generated=true"
+    message = f"does not mark {rendered}/ as generated: pull requests show it unfolded"
+    problem = file_error("TF716", ATTRIBUTES, message, hint)
+    return Diagnostic("TF716", "info", problem.message, problem.hint, place=problem.place)

@@ -1,0 +1,64 @@
+"""Frozen jobs held against a commit: an edit of output and lock together shows there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.cli.proof import Verdict
+from trainform.io.git import files_at
+from trainform.io.state import JobId, lock_file
+from trainform.output.freezing import digest_of_file
+from trainform.output.layout import job_folder
+from trainform.output.locks import Lock, LockError, parse
+
+if TYPE_CHECKING:
+    from trainform.cli.state import State
+
+
+class Compared(NamedTuple):
+    """Verdicts, and the jobs that another compiler pinned since the commit: nothing here proves those."""
+
+    verdicts: list[Verdict]
+    unproven: list[JobId]
+
+
+def since(found: Sequence[Verdict], state: State, commit: str) -> Compared:
+    """The verdicts with the bytes of `commit` in view: a job with the pins that it had then must have the bytes
+    that it had then. Raises GitError."""
+    root = state.repository.root
+    intact = [each.job for each in found if each.state in ("current", "unproven")]
+    then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
+    frozen = [job for job in then if _is_frozen_since(then[job], state.locks[job].lock)]
+    differing = _differing(frozen, then, state, commit)
+    verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
+    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job not in frozen])
+
+
+def _locks(files: dict[str, bytes], jobs: Sequence[JobId]) -> dict[JobId, Lock]:
+    found = {}
+    for job in jobs:
+        try:
+            found[job] = parse(files[lock_file(job)]).lock
+        except (KeyError, LockError):
+            continue  # new since then, or as good as new
+    return found
+
+
+def _is_frozen_since(then: Lock, now: Lock) -> bool:
+    return (then.train_job, then.pins) == (now.train_job, now.pins)
+
+
+def _differing(jobs: Sequence[JobId], then: dict[JobId, Lock], state: State, commit: str) -> dict[JobId, list[str]]:
+    """The files of each job that are not as they were: as git has them, or as the lock of then says."""
+    names = {job: sorted({*then[job].files, *state.locks[job].lock.files}) for job in jobs}
+    folders = {job: job_folder(state.repository.settings.rendered, *job) for job in jobs}
+    paths = [f"{folders[job]}/{name}" for job in jobs for name in names[job]]
+    digests = {path: digest_of_file(data) for path, data in files_at(state.repository.root, commit, paths).items()}
+    found = {}
+    for job in jobs:
+        now, folder = state.locks[job].lock.files, folders[job]
+        wrong = [n for n in names[job] if digests.get(f"{folder}/{n}", then[job].files.get(n)) != now.get(n)]
+        if wrong:
+            found[job] = [f"{folder}/{name}" for name in wrong]
+    return found

@@ -1,0 +1,88 @@
+"""What earlier runs left: locks, snapshots, and the files of rendered jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from trainform.io.repository import inside
+
+FOLDER = ".trainform"
+LOCKS = f"{FOLDER}/locks"
+SNAPSHOTS = f"{FOLDER}/snapshots"
+
+JobId = tuple[str, str, str]
+"""Environment, namespace and name."""
+
+
+def lock_file(job: JobId) -> str:
+    return f"{LOCKS}/{'/'.join(job)}.lock"
+
+
+def snapshot_file(digest: str) -> str:
+    return f"{SNAPSHOTS}/{digest}.yaml"
+
+
+def locked_jobs(root: str) -> list[JobId]:
+    """The jobs that have a lock, in order."""
+    found = []
+    for environment in _folders(root, LOCKS):
+        for namespace in _folders(root, f"{LOCKS}/{environment}"):
+            names = _names(root, f"{LOCKS}/{environment}/{namespace}")
+            found += [(environment, namespace, n.removesuffix(".lock")) for n in names if n.endswith(".lock")]
+    return found
+
+
+def snapshots(root: str) -> list[str]:
+    """The digests of the snapshots that are kept, in order."""
+    return [name.removesuffix(".yaml") for name in _names(root, SNAPSHOTS) if name.endswith(".yaml")]
+
+
+def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
+    """What a folder holds, by name in order: None for what is no plain file. A missing one holds nothing.
+
+    Raises OSError for what cannot be read.
+    """
+    path = os.path.join(root, folder)
+    try:
+        names = os.listdir(path)
+    except FileNotFoundError:
+        return {}
+    return {name: _plain(os.path.join(path, name)) for name in sorted(names)}
+
+
+def file_bytes(root: str, file: str) -> bytes | None:
+    """A plain file; None where there is none. Raises OSError for what cannot be read."""
+    return _plain(os.path.join(root, file))
+
+
+def files_below(root: str, folder: str) -> Iterator[str]:
+    """Every file below a folder, in order, as paths relative to the root; links are not followed."""
+    for above, folders, files in os.walk(os.path.join(root, folder)):
+        folders.sort()
+        within = os.path.relpath(above, root).replace(os.sep, "/")
+        yield from (f"{within}/{name}" for name in sorted(files))
+
+
+def leads_out(root: str, path: str) -> bool:
+    """Whether a link on the way to `path` leads out of the repository."""
+    return not inside(root, os.path.realpath(os.path.join(root, path)))
+
+
+def _plain(path: str) -> bytes | None:
+    if os.path.islink(path) or not os.path.isfile(path):
+        return None
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
+def _folders(root: str, folder: str) -> list[str]:
+    return [name for name in _names(root, folder) if os.path.isdir(os.path.join(root, folder, name))]
+
+
+def _names(root: str, folder: str) -> list[str]:
+    try:
+        names = os.listdir(os.path.join(root, folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(name for name in names if not name.startswith("."))

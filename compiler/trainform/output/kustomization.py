@@ -1,0 +1,47 @@
+"""`kustomization.yaml`: what an engine, or `kubectl kustomize`, takes from a folder.
+
+Every folder has one. Without it Flux would take every YAML file that it finds, and Argo CD JSON files too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from trainform.output.emitter import emit
+from trainform.output.layout import HEADER
+
+FILE = "kustomization.yaml"
+
+_OURS = re.compile(
+    r"""(?:\#.*
+      | apiVersion:\ kustomize\.config\.k8s\.io/v1beta1
+      | kind:\ Kustomization
+      | resources:(?:\ \[\])?
+      | -\ "?(?P<name>[a-z0-9][a-z0-9-]*)"?            # a namespace or a job: never a file
+      | (?:<{7}|\|{7}|={7}|>{7}).*                      # what git leaves where two branches added jobs
+    )?""",
+    re.VERBOSE,
+).fullmatch
+
+
+def kustomization(resources: Iterable[str]) -> bytes:
+    """The file for a folder that holds `resources`, files or folders, in whatever order they come."""
+    tree = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": sorted(resources),
+    }
+    return HEADER + emit(tree).encode()
+
+
+def folders_in(data: bytes) -> list[str] | None:
+    """The folders, sorted, that a `kustomization.yaml` of ours lists; None when it says anything else.
+
+    The file of a shared folder has no digest in any lock, or two branches could never add a job each: it is
+    ours as long as it is nothing but a list of folders. Marks of a merge conflict do not change that.
+    """
+    lines = [_OURS(line.rstrip()) for line in data.decode(errors="replace").split("\n")]
+    if not all(lines):
+        return None
+    return sorted(line["name"] for line in lines if line and line["name"])

@@ -1,0 +1,76 @@
+"""Where the objects of a job stand: `<rendered>/<environment>/<namespace>/<job>/`, and what is in its files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from trainform.output.emitter import emit, emit_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
+"""For whoever opens a file. It decides nothing: the locks say which files are ours."""
+
+MANIFESTS = "manifests.yaml"
+"""The one file of a job in the layout `per-job`."""
+
+Layout = Literal["per-object", "per-job"]
+
+
+def job_folder(rendered: str, environment: str, namespace: str, job: str) -> str:
+    """The folder of a job, relative to the root of the repository."""
+    return "/".join([rendered, *map(_part, (environment, namespace, job))])
+
+
+def job_files(objects: Sequence[dict[str, Any]], layout: Layout) -> dict[str, bytes]:
+    """The files of a job's folder by name, its `kustomization.yaml` among them."""
+    from trainform.output.kustomization import FILE, kustomization
+
+    if layout == "per-job":
+        files = {MANIFESTS: HEADER + emit_stream(objects).encode()}
+    else:
+        names = file_names(objects)
+        files = {name: HEADER + emit(tree).encode() for name, tree in zip(names, objects, strict=True)}
+    return {**files, FILE: kustomization(files)}
+
+
+def file_names(objects: Sequence[dict[str, Any]]) -> list[str]:
+    """`jobset-llm.yaml` for a JobSet called `llm`; `podgroup.scheduling.volcano.sh-llm.yaml` where two
+    groups have a kind of that name."""
+    short = [_file_name(tree["kind"], tree["metadata"]["name"]) for tree in objects]
+    times = Counter(short)
+    names = [
+        name if times[name] == 1 else _file_name(_with_group(tree), tree["metadata"]["name"])
+        for name, tree in zip(short, objects, strict=True)
+    ]
+    if len(set(names)) < len(names):  # a plugin's fault: nothing that a TrainJob says leads here
+        raise ValueError(f"two objects of one job share a kind and a name: {', '.join(_repeated(names))}")
+    return names
+
+
+def _file_name(kind: str, name: str) -> str:
+    return _part(f"{kind.lower()}-{name}.yaml")
+
+
+def _with_group(tree: dict[str, Any]) -> str:
+    group = str(tree["apiVersion"]).rpartition("/")[0]
+    return f"{tree['kind']}.{group}" if group else str(tree["kind"])
+
+
+def _repeated(names: Iterable[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
+def _part(name: str) -> str:
+    """One part of a path. Names were checked long before: one that climbs is a bug, not a mistake."""
+    if not is_part(name):
+        raise ValueError(f"not a file name: {name!r}")
+    return name
+
+
+def is_part(name: str) -> bool:
+    """Whether `name` may be one part of a path that we write: neither hidden nor a way out of the folder."""
+    return bool(name) and not name.startswith(".") and not set(name) & set("/\\\0\n")

@@ -1,0 +1,161 @@
+"""A lock: what one job was rendered from, and which files are its own.
+
+One for each job, in `.trainform/locks/<environment>/<namespace>/<job>.lock`, so that two branches do not
+collide. Digests of sources are taken over their trees: comments and the order of keys do not count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainform.output.layout import is_part
+
+API_VERSION = "trainform.dev/v1alpha1"
+
+
+class LockError(ValueError):
+    """A lock that is not as we write it; the message says in what."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimePin:
+    """A runtime as it was; `namespace` is empty for a ClusterTrainingRuntime. The digest covers companions."""
+
+    kind: str
+    namespace: str
+    name: str
+    digest: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.kind, self.namespace, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What a job stays on until it is changed or upgraded: everything that it was rendered with but itself.
+
+    `compiler` is the version of trainform; `plugins` the versions of other packages that brought plugins;
+    `environment` the digest of the Environment with its facts; `keys` the digests of the encrypted Secrets
+    that were copied in, by name.
+    """
+
+    compiler: str
+    runtime: RuntimePin
+    environment: str
+    plugins: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """`train_job` is the digest of the TrainJob after templating, `source` the file that it stands in,
+    `files` the digests of the files in the job's folder, by name."""
+
+    train_job: str
+    source: str
+    pins: Pins
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LockFile:
+    """A lock file: while files are being replaced, it also holds what is replaced.
+
+    `underway` says that it does; `previous` is None then if there was nothing.
+    """
+
+    lock: Lock
+    underway: bool = False
+    previous: Lock | None = None
+
+    def settled(self, present: Mapping[str, str]) -> Lock | None:
+        """The lock that holds for a folder of these files (digests by name): the old one, or none, when a
+        run was stopped before it put the new files in place."""
+        if not self.underway or present == self.lock.files:
+            return self.lock
+        return self.previous if present == (self.previous.files if self.previous else {}) else self.lock
+
+
+def dump(file: LockFile) -> bytes:
+    """The bytes of a lock file, read back by `parse`."""
+    tree: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Lock", **_tree(file.lock)}
+    if file.underway:
+        tree["previous"] = _tree(file.previous) if file.previous else None
+    return json.dumps(tree, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _tree(lock: Lock) -> dict[str, Any]:
+    pins = lock.pins
+    runtime = {"kind": pins.runtime.kind, "namespace": pins.runtime.namespace, "name": pins.runtime.name}
+    tree: dict[str, Any] = {
+        "compiler": pins.compiler,
+        "plugins": _sorted(pins.plugins),
+        "source": lock.source,
+        "trainJob": lock.train_job,
+        "runtime": {**{k: v for k, v in runtime.items() if v}, "digest": pins.runtime.digest},
+        "environment": pins.environment,
+        "keys": _sorted(pins.keys),
+        "files": _sorted(lock.files),
+    }
+    return {key: value for key, value in tree.items() if value or key == "files"}
+
+
+def _sorted(mapping: Mapping[str, str]) -> dict[str, str]:
+    return {key: mapping[key] for key in sorted(mapping)}
+
+
+def parse(data: bytes) -> LockFile:
+    """The lock that `data` holds. Raises LockError for anything that `dump` would not write.
+
+    A lock comes with the repository, from whoever wrote it: no name in it leads out of the job's folder.
+    """
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise LockError("is no JSON") from error
+    if not isinstance(tree, dict) or tree.get("kind") != "Lock" or tree.get("apiVersion") != API_VERSION:
+        raise LockError(f"is no Lock of {API_VERSION}")
+    if "previous" not in tree:
+        return LockFile(_lock(tree))
+    return LockFile(_lock(tree), True, _lock(tree["previous"]) if tree["previous"] else None)
+
+
+def _lock(tree: Any) -> Lock:
+    if not isinstance(tree, dict):
+        raise LockError("holds a previous state that is no mapping")
+    files = _texts(tree, "files")
+    if not all(map(is_part, files)):
+        raise LockError("names files outside of the job's folder")
+    pins = Pins(
+        _text(tree, "compiler"),
+        _runtime(tree.get("runtime")),
+        _text(tree, "environment"),
+        _texts(tree, "plugins"),
+        _texts(tree, "keys"),
+    )
+    return Lock(_text(tree, "trainJob"), _text(tree, "source"), pins, files)
+
+
+def _runtime(tree: Any) -> RuntimePin:
+    if not isinstance(tree, dict):
+        raise LockError('lacks "runtime"')
+    namespace = _text(tree, "namespace") if "namespace" in tree else ""
+    return RuntimePin(_text(tree, "kind"), namespace, _text(tree, "name"), _text(tree, "digest"))
+
+
+def _text(tree: dict[str, Any], key: str) -> str:
+    value = tree.get(key)
+    if not isinstance(value, str):
+        raise LockError(f'lacks "{key}"')
+    return value
+
+
+def _texts(tree: dict[str, Any], key: str) -> dict[str, str]:
+    value = tree.get(key, {})
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise LockError(f'holds "{key}" that is no mapping of strings')
+    return value

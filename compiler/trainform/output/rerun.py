@@ -1,0 +1,151 @@
+"""Marks a TrainJob in its source text to run again, touching nothing else of the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from trainform.source import load
+
+if TYPE_CHECKING:
+    from trainform.source import Document
+
+RERUN = "trainform.dev/rerun"
+"""Annotation of a TrainJob: a number that `trainform rerun` counts up. It reaches the JobSet."""
+
+
+class CannotMark(Exception):
+    """The text is of a form that is left to its author; the message says what to write by hand."""
+
+
+class Marked(NamedTuple):
+    """The new text of a file, and the number that the annotation has now."""
+
+    text: str
+    number: int
+
+
+class _Entry(NamedTuple):
+    key: ScalarNode
+    value: Node
+
+
+def mark(document: Document) -> Marked:
+    """The text of the document's file with `metadata.annotations["trainform.dev/rerun"]` one higher, "1" at
+    first. Raises CannotMark where that is no matter of inserting some characters."""
+    number = _number(document) + 1
+    source = document.part.source.text
+    try:
+        at, until, text = _edit(document, number)
+    except LookupError as error:
+        raise _by_hand(number) from error
+    start = document.part.start
+    edited = source[: start + at] + text + source[start + until :]
+    if _trees(edited, document.file) != _wanted(document, number):
+        raise _by_hand(number)
+    return Marked(edited, number)
+
+
+def _by_hand(number: int) -> CannotMark:
+    return CannotMark(f'write this below its metadata.annotations yourself: {RERUN}: "{number}"')
+
+
+def _number(document: Document) -> int:
+    metadata = document.tree.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    value = annotations.get(RERUN, "0") if isinstance(annotations, dict) else "0"
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    raise CannotMark(f'{RERUN} is {value!r}; make it a number in quotes: "1"')
+
+
+def _edit(document: Document, number: int) -> tuple[int, int, str]:
+    """Where in the text of the document what is replaced by what. LookupError where nothing fits."""
+    text = document.part.text
+    metadata = _entry(_object(document), "metadata").value
+    entries = _entries(metadata)
+    annotations = entries.get("annotations")
+    if annotations is None:
+        return _with_annotations(text, metadata, entries["name"], number)
+    if not isinstance(annotations.value, MappingNode):
+        return _after_line(text, annotations, f'{_indent(annotations)}  {RERUN}: "{number}"')
+    own = _entries(annotations.value).get(RERUN)
+    if own is not None:
+        return own.value.start_mark.index, own.value.end_mark.index, f'"{number}"'
+    if annotations.value.flow_style:
+        at = annotations.value.start_mark.index + 1
+        return at, at, _flow_pair(text, number) + (", " if annotations.value.value else "")
+    first = annotations.value.value[0][0].start_mark
+    return _after_line(text, annotations, f'{" " * first.column}{RERUN}: "{number}"')
+
+
+def _with_annotations(text: str, metadata: Node, name: _Entry, number: int) -> tuple[int, int, str]:
+    """New annotations, behind the name."""
+    if isinstance(metadata, MappingNode) and metadata.flow_style:
+        key = '"annotations"' if _is_json(text) else "annotations"
+        at = name.value.end_mark.index
+        return at, at, f", {key}: {{{_flow_pair(text, number)}}}"
+    indent = _indent(name)
+    return _after_line(text, name, f'{indent}annotations:\n{indent}  {RERUN}: "{number}"')
+
+
+def _after_line(text: str, entry: _Entry, lines: str) -> tuple[int, int, str]:
+    """New lines below the line in which an entry starts, and its comment with it."""
+    end = text.find("\n", entry.key.start_mark.index)
+    at = end if end >= 0 else len(text)
+    return at, at, f"\n{lines}"
+
+
+def _flow_pair(text: str, number: int) -> str:
+    return f'"{RERUN}": "{number}"' if _is_json(text) else f'{RERUN}: "{number}"'
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith("{")
+
+
+def _indent(entry: _Entry) -> str:
+    return " " * entry.key.start_mark.column
+
+
+def _object(document: Document) -> Node:
+    node = document.part.root
+    for step in document.prefix:
+        if isinstance(node, SequenceNode) and isinstance(step, int):
+            node = node.value[step]
+        else:
+            node = _entry(node, str(step)).value
+    if node is None:
+        raise LookupError
+    return node
+
+
+def _entry(node: Node | None, key: str) -> _Entry:
+    return _entries(node)[key]
+
+
+def _entries(node: Node | None) -> dict[str, _Entry]:
+    pairs = node.value if isinstance(node, MappingNode) else ()
+    return {key.value: _Entry(key, value) for key, value in pairs if isinstance(key, ScalarNode)}
+
+
+def _trees(text: str, file: str) -> list[Any]:
+    """The objects of a text."""
+    return [document.tree for document in load(text, file).documents]
+
+
+def _wanted(document: Document, number: int) -> list[Any]:
+    """The objects of the file as they are to be: the one with its annotation, the others as they were."""
+    found = load(document.part.source.text, document.file).documents
+    return [_annotated(each.tree, number) if _is_same(each, document) else each.tree for each in found]
+
+
+def _is_same(one: Document, other: Document) -> bool:
+    return (one.part.start, one.prefix) == (other.part.start, other.prefix)
+
+
+def _annotated(tree: dict[str, Any], number: int) -> dict[str, Any]:
+    metadata = tree["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), RERUN: str(number)}
+    return {**tree, "metadata": {**metadata, "annotations": annotations}}

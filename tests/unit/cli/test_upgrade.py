@@ -1,0 +1,122 @@
+"""`trainform upgrade`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support.repositories import environment, job, runtime
+
+JOBSET = "rendered/prod/ml/{0}/jobset-{0}.yaml"
+NEW = "registry.example.com/train:2"
+
+
+@pytest.fixture
+def behind(root, trainform):
+    """Three rendered jobs, whose runtime changed; one of them has a runtime of its own."""
+    (root / "jobs" / "llm.yaml").unlink()
+    for name in ("a", "b"):
+        (root / "jobs" / f"{name}.yaml").write_text(job(name))
+    (root / "jobs" / "c.yaml").write_text(job("c").replace("name: torch", "name: own"))
+    (root / "runtimes").mkdir()
+    (root / "environments" / "prod").mkdir(parents=True)
+    (root / "environments" / "prod" / "environment.yaml").write_text(environment())
+    (root / "runtimes" / "own.yaml").write_text(runtime().replace("name: torch", "name: own"))
+    (root / "runtimes" / "torch.yaml").write_text(runtime())
+    assert trainform("render").code == 0
+    (root / "runtimes" / "torch.yaml").write_text(runtime(NEW))
+    return root
+
+
+def upgraded(root):
+    return [name for name in "abc" if NEW in (root / JOBSET.format(name)).read_text()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (("a",), ["a"]),
+        (("ml/b", "jobs/a.yaml"), ["a", "b"]),
+        (("--all",), ["a", "b"]),
+        (("--env", "prod"), ["a", "b"]),
+        (("--runtime", "torch"), ["a", "b"]),
+        (("--runtime", "own"), []),
+        (("a", "--runtime", "torch"), ["a"]),
+    ],
+)
+def test_what_is_asked_for_takes_what_is_current(behind, trainform, arguments, names):
+    assert trainform("upgrade", *arguments).code == 0
+    assert upgraded(behind) == names
+
+
+def test_a_preview_tells_why_and_what_and_writes_nothing(behind, trainform):
+    ran = trainform("upgrade", "--all", "--dry-run")
+    assert ran.code == 0
+    assert "prod/ml/a: runtime torch changed\n--- a/rendered/prod/ml/a/jobset-a.yaml\n" in ran.out
+    assert f"+            - image: {NEW}\n" in ran.out or f"image: {NEW}\n" in ran.out
+    assert ran.out.endswith("2 jobs would change, 1 would not\n")
+    assert upgraded(behind) == []
+
+
+def test_a_preview_as_json_is_a_render_result(behind, trainform):
+    ran = trainform("upgrade", "a", "--dry-run", "--format", "json")
+    (only,) = json.loads(ran.out)["jobs"]
+    assert (only["name"], NEW in json.dumps(only["objects"])) == ("a", True)
+    assert upgraded(behind) == []
+
+
+def test_a_job_whose_bytes_stay_the_same_is_pinned_anew(behind, trainform):
+    lock = behind / ".trainform/locks/prod/ml/c.lock"
+    lock.write_text(lock.read_text().replace('"compiler": "', '"compiler": "0.0.1-'))
+    assert trainform("upgrade", "c").out == "1 job pinned anew, files unchanged\n"
+    assert "0.0.1-" not in lock.read_text()
+
+
+def test_other_jobs_are_no_business_of_an_upgrade(behind, trainform):
+    """Neither those that changed, nor those that are gone, nor those that were edited."""
+    (behind / "jobs" / "b.yaml").unlink()
+    (behind / "jobs" / "new.yaml").write_text(job("new", nodes="many"))
+    (behind / JOBSET.format("c")).write_text("mine\n")
+    assert trainform("upgrade", "--runtime", "torch").code == 0
+    assert upgraded(behind) == ["a"]
+    assert (behind / JOBSET.format("b")).exists()
+
+
+def test_one_failing_job_stops_all_unless_told_otherwise(behind, trainform):
+    (behind / JOBSET.format("b")).write_text("mine\n")
+    assert trainform("upgrade", "--all").code == 2
+    assert upgraded(behind) == []
+    assert trainform("upgrade", "--all", "--keep-going").code == 2
+    assert upgraded(behind) == ["a"]
+
+
+def test_snapshots_go_when_nobody_needs_them(behind, trainform):
+    kept = {path.name for path in (behind / ".trainform/snapshots").iterdir()}
+    trainform("upgrade", "a")
+    assert len({path.name for path in (behind / ".trainform/snapshots").iterdir()} - kept) == 1
+    trainform("upgrade", "b")
+    left = {path.name for path in (behind / ".trainform/snapshots").iterdir()}
+    assert len(kept - left) == 1
+    assert len(left) == len(kept)
+
+
+def test_a_runtime_that_nobody_uses_is_an_error_that_names_near_ones(behind, trainform):
+    ran = trainform("upgrade", "--runtime", "troch")
+    assert (ran.code, ran.out) == (2, "")
+    assert 'error TF705: no rendered job runs on runtime "troch"\n  help: did you mean "torch"?' in ran.err
+
+
+def test_it_asks_what_to_upgrade(behind, trainform):
+    ran = trainform("upgrade")
+    assert ran.code == 2
+    assert "name jobs, --runtime, --env or --all" in ran.err
+
+
+def test_validate_counts_who_is_behind(behind, trainform):
+    ran = trainform("validate", "--format", "json")
+    told = [each for each in json.loads(ran.out)["diagnostics"] if each["code"] == "TF715"]
+    assert [(each["severity"], each["message"]) for each in told] == [
+        ("info", "2 jobs are behind: runtime torch changed")
+    ]
+    assert "trainform upgrade --runtime torch" in told[0]["hint"]

@@ -1,0 +1,93 @@
+"""Digests, snapshots, and why a job is behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from support.repositories import environment, job, runtime
+from trainform.core.catalogue import Catalogue
+from trainform.core.compile import compile_documents
+from trainform.core.registry import load_plugins
+from trainform.output.freezing import Cause, Present, Snapshot, digest_of, is_frozen, lock_of
+from trainform.source import load
+
+FACT = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n"
+
+
+def compiled(*texts):
+    documents = load("---\n".join(texts), "x.yaml").documents
+    return compile_documents(documents, catalogue=Catalogue(), plugins=load_plugins())
+
+
+def present(*texts, compiler="1.0", plugins=None):
+    return Present(compiler, plugins or {}, compiled(*texts, job("llm")).inputs, Catalogue())
+
+
+def lock(*texts):
+    compilation = compiled(*texts)
+    return lock_of(compilation.jobs[0], Present("1.0", {}, compilation.inputs, Catalogue()), {"a.yaml": b"1"})
+
+
+NOW = (environment(), runtime())
+
+
+@pytest.mark.parametrize(
+    ("text", "frozen"),
+    [
+        (job("llm"), True),
+        ("# a comment\n" + job("llm"), True),
+        (job("llm").replace("kind: TrainJob\n", "") + "kind: TrainJob\n", True),
+        (job("llm", nodes=3), False),
+    ],
+    ids=["same", "comment", "order-of-keys", "nodes"],
+)
+def test_a_job_is_frozen_while_its_tree_is_the_same(text, frozen):
+    (document,) = load(text, "x.yaml").documents
+    assert is_frozen(lock(*NOW, job("llm")), document) is frozen
+
+
+@pytest.mark.parametrize(("one", "other"), [({"a": 1}, {"a": "1"}), ({"a": 1}, {"a": True}), ({"a": None}, {})])
+def test_trees_that_differ_have_different_digests(one, other):
+    assert digest_of([one]) != digest_of([other])
+
+
+def test_a_snapshot_is_read_back_as_what_its_name_says():
+    trees = [document.tree for document in load("---\n".join(NOW), "x.yaml").documents]
+    snapshot = Snapshot.of(trees)
+    assert digest_of([each.tree for each in load(snapshot.text, "snapshot").documents]) == snapshot.digest
+
+
+@pytest.mark.parametrize(
+    ("now", "causes"),
+    [
+        (present(*NOW), []),
+        (present(*reversed(NOW)), []),
+        (present(environment(), runtime("other:1")), ["runtime torch changed"]),
+        (present(environment()), ["runtime torch is gone"]),
+        (present(environment(naming="content-hash"), runtime()), ["Environment prod changed"]),
+        (present(*NOW, FACT), ["Environment prod changed"]),
+        (present(*NOW, compiler="1.1"), ["rendered by trainform 1.0, and this is 1.1"]),
+        (present(*NOW, plugins={"acme": "2"}), ["plugins of other packages changed"]),
+        (
+            present(environment(layout="per-job"), runtime("other:1")),
+            ["runtime torch changed", "Environment prod changed"],
+        ),
+    ],
+)
+def test_a_job_is_behind_what_changed(now, causes):
+    assert [cause.message for cause in now.causes(lock(*NOW, job("llm")).pins, "ml")] == causes
+
+
+def test_a_job_is_behind_a_key_that_was_made_anew():
+    pins = replace(lock(*NOW, job("llm")).pins, keys={"llm-mpi-ssh-auth": "k1"})
+    assert present(*NOW).causes(pins, "ml") == [
+        Cause("key", "ml/llm-mpi-ssh-auth", "key Secret ml/llm-mpi-ssh-auth changed")
+    ]
+
+
+def test_a_lock_says_what_a_job_was_rendered_from():
+    made = lock(*NOW, job("llm"))
+    assert (made.source, made.pins.compiler, made.pins.runtime.name) == ("x.yaml", "1.0", "torch")
+    assert list(made.files) == ["a.yaml"]

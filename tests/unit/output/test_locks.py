@@ -1,0 +1,77 @@
+"""Locks: written, read back, and never trusted further than their own folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from trainform.output.locks import Lock, LockError, LockFile, Pins, RuntimePin, dump, parse
+
+PINS = Pins("0.1.0", RuntimePin("ClusterTrainingRuntime", "", "torch", "r1"), "e1")
+LOCK = Lock("j1", "jobs/llm.yaml", PINS, {"jobset-llm.yaml": "f1"})
+RICH = Pins("0.1.0", RuntimePin("TrainingRuntime", "ml", "torch", "r1"), "e1", {"acme": "2.0"}, {"llm-ssh": "k1"})
+OLD = replace(LOCK, train_job="j0", files={"jobset-llm.yaml": "f0"})
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        LockFile(LOCK),
+        LockFile(replace(LOCK, pins=RICH)),
+        LockFile(replace(LOCK, files={})),
+        LockFile(LOCK, underway=True),
+        LockFile(LOCK, underway=True, previous=replace(LOCK, train_job="j0")),
+    ],
+)
+def test_a_lock_is_read_back_as_it_was_written(file):
+    assert parse(dump(file)) == file
+
+
+def test_the_bytes_do_not_depend_on_the_order_of_files():
+    one, other = (replace(LOCK, files=dict(files)) for files in ([("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]))
+    assert dump(LockFile(one)) == dump(LockFile(other))
+
+
+def changed(**values):
+    return json.dumps({**json.loads(dump(LockFile(LOCK))), **values}).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"<<<<<<< HEAD\n{}", "is no JSON"),
+        (b"\xff", "is no JSON"),
+        (b"[]", "is no Lock"),
+        (changed(kind="Look"), "is no Lock"),
+        (changed(apiVersion="trainform.dev/v9"), "is no Lock"),
+        (changed(trainJob=None), 'lacks "trainJob"'),
+        (changed(runtime="torch"), 'lacks "runtime"'),
+        (changed(runtime={"kind": "X", "name": "y"}), 'lacks "digest"'),
+        (changed(files=["a"]), "no mapping of strings"),
+        (changed(files={"a": 1}), "no mapping of strings"),
+        (changed(files={"../../etc/passwd": "f"}), "outside of the job's folder"),
+        (changed(files={"..": "f"}), "outside of the job's folder"),
+        (changed(previous=1), "no mapping"),
+    ],
+)
+def test_what_is_no_lock_is_refused(data, message):
+    with pytest.raises(LockError, match=message):
+        parse(data)
+
+
+@pytest.mark.parametrize(
+    ("file", "present", "lock"),
+    [
+        (LockFile(LOCK), {"jobset-llm.yaml": "edited"}, LOCK),
+        (LockFile(LOCK, True, OLD), LOCK.files, LOCK),
+        (LockFile(LOCK, True, OLD), OLD.files, OLD),
+        (LockFile(LOCK, True, OLD), {"jobset-llm.yaml": "edited"}, LOCK),
+        (LockFile(LOCK, True), {}, None),
+        (LockFile(LOCK, True), LOCK.files, LOCK),
+    ],
+    ids=["finished", "put-in-place", "not-yet", "edited-since", "new-and-not-yet", "new-and-put-in-place"],
+)
+def test_after_a_run_that_was_stopped_the_files_say_which_lock_holds(file, present, lock):
+    assert file.settled(present) == lock
