@@ -22,6 +22,7 @@ COMMANDS = (
     "krm",
     "plugins",
     "render",
+    "report",
     "rerun",
     "runtimes",
     "upgrade",

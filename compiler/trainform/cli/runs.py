@@ -11,7 +11,7 @@ from trainform.cli.bug import report_failures
 from trainform.cli.rendering import Rendering, Request, work_out
 from trainform.cli.selection import select
 from trainform.cli.targets import repository_targets
-from trainform.cli.terminal import print_diagnostics, print_json
+from trainform.cli.terminal import print_brief, print_json
 from trainform.cli.writing import carry_out, tell
 from trainform.diagnostics.order import has_errors
 from trainform.io.claim import claimed
@@ -34,7 +34,7 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str) -> int:
         rendering = work_out(repository, targets, problems, request)
         wrote = not request.dry_run and carry_out(rendering, keep_going=request.keep_going)
         diagnostics = rendering.diagnostics()
-        print_diagnostics(diagnostics, sys.stderr)
+        print_brief(rendering.outcome.all_diagnostics(), rendering.plan.diagnostics, sys.stderr)
         _print(rendering, form, request, wrote)
     return report_failures(rendering.outcome.failures) or (FAULTY if has_errors(diagnostics) else OK)
 

@@ -22,6 +22,18 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None
     stream.write(render_text(diagnostics, colour=wants_colour(stream)))
 
 
+def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic], stream: TextIO) -> None:
+    """What a user has to know now; what else `validate` would tell is counted. `besides` is told whole."""
+    from trainform.diagnostics.order import brief
+
+    told, left_out = brief(diagnostics)
+    told += besides
+    print_diagnostics(told, stream)
+    if left_out:
+        more = " more" if told else ""
+        stream.write(f"{left_out}{more}: `trainform validate` shows them all\n")
+
+
 def print_json(document: dict[str, Any]) -> None:
     import json
 

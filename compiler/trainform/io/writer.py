@@ -46,25 +46,39 @@ def apply(root: str, change: JobChange) -> None:
 
 def _put(root: str, change: JobChange, files: Mapping[str, bytes]) -> None:
     target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
+    if not os.path.isdir(target):
+        _stage(staged, files)
+        write(root, change.lock_file, change.lock)  # first: stopped here, the next run knows what is missing
+        _rename(staged, target)
+        return
     _stage(staged, files, target)
     write(root, change.lock_file, change.underway)
-    if os.path.isdir(target):
-        exchange(staged, target)
-    else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.rename(staged, target)
+    exchange(staged, target)
     write(root, change.lock_file, change.lock)
     shutil.rmtree(staged, ignore_errors=True)
 
 
-def _stage(staged: str, files: Mapping[str, bytes], target: str) -> None:
-    """The new folder, beside the world. A file that stays the same is linked, not written."""
+def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
+    """The new folder, beside the world. A file that stays the same in the folder `target` is linked, not written."""
     os.makedirs(staged)
     for name, data in files.items():
         old, new = os.path.join(target, name), os.path.join(staged, name)
-        if _bytes(old) != data or not _linked(old, new):
-            with open(new, "wb") as file:
-                file.write(data)
+        if not (target and _bytes(old) == data and _linked(old, new)):
+            _fill(new, data)
+
+
+def _fill(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _rename(old: str, new: str) -> None:
+    """Into a folder that is made if it is not there, which is rare: most have been."""
+    try:
+        os.replace(old, new)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(new), exist_ok=True)
+        os.replace(old, new)
 
 
 def _bytes(path: str) -> bytes | None:
@@ -96,20 +110,22 @@ def _remove(root: str, change: JobChange) -> None:
 
 def write(root: str, file: str, data: bytes) -> None:
     """Whole or not at all."""
-    draft, path = os.path.join(root, STAGING, "draft"), os.path.join(root, file)
-    os.makedirs(os.path.dirname(draft), exist_ok=True)
-    with open(draft, "wb") as opened:
-        opened.write(data)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    os.replace(draft, path)
+    _rename(_drafted(root, data), os.path.join(root, file))
+
+
+def _drafted(root: str, data: bytes) -> str:
+    draft = os.path.join(root, STAGING, "draft")
+    try:
+        _fill(draft, data)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(draft), exist_ok=True)
+        _fill(draft, data)
+    return draft
 
 
 def rewrite(root: str, file: str, data: bytes) -> None:
     """A file of the user with new contents, whole or not at all: its mode stays, and links to it do."""
-    draft, path = os.path.join(root, STAGING, "draft"), os.path.realpath(os.path.join(root, file))
-    os.makedirs(os.path.dirname(draft), exist_ok=True)
-    with open(draft, "wb") as opened:
-        opened.write(data)
+    draft, path = _drafted(root, data), os.path.realpath(os.path.join(root, file))
     shutil.copymode(path, draft)
     os.replace(draft, path)
 

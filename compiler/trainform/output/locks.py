@@ -85,7 +85,19 @@ def dump(file: LockFile) -> bytes:
     tree: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Lock", **_tree(file.lock)}
     if file.underway:
         tree["previous"] = _tree(file.previous) if file.previous else None
-    return json.dumps(tree, indent=2, ensure_ascii=False).encode() + b"\n"
+    return _json(tree).encode() + b"\n"
+
+
+def _json(value: Any, margin: str = "\n") -> str:
+    """As `json.dumps(value, indent=2)` has it, which leaves its fast encoder for that."""
+    if not isinstance(value, dict) or not value:
+        return _encode(value)
+    inner = f"{margin}  "
+    entries = ",".join(f"{inner}{_encode(key)}: {_json(entry, inner)}" for key, entry in value.items())
+    return f"{{{entries}{margin}}}"
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _tree(lock: Lock) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Hold what the jobs ask for against the quotas of the declared ClusterQueues.
+    """Hold what the jobs ask for against quotas of Kueue.
 
     A job fits, or waits when all jobs start at once, or is never admitted, or is unknown for want of a
     declared fact. The exit code is 1 when a job is never admitted. Nodes, admission checks and preemption

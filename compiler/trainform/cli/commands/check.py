@@ -33,7 +33,7 @@ ADVICE = {
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Check that rendered/ and .trainform/ are what the inputs compile to.
+    """Prove that rendered/ is what the inputs compile to.
 
     Each job that this trainform rendered is compiled again from what it is pinned to, and compared byte by
     byte; jobs of other versions are checked by their digests ("unproven"). A job that is behind its runtime or

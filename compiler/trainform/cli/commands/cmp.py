@@ -25,7 +25,10 @@ VARIABLES = {"environment": "ARGOCD_ENV_TRAINFORM_ENVIRONMENT", "jobs": "ARGOCD_
 
 @click.group()
 def cmp() -> None:
-    """Commands for the sidecar of Argo CD's repo server, run in the folder of an Application."""
+    """Serve Argo CD as a config management plugin.
+
+    Its commands run in the sidecar of the repo server, in the folder of an Application.
+    """
 
 
 @cmp.command()

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 )
 @repository_options
 def diff(base: str, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what the working tree does to the jobs of a commit, or of a copy of the repository in a folder.
+    """Show what a change does to the jobs, running ones included.
+
+    The working tree is held against a commit, or against a copy of the repository in a folder.
 
     A job is new, deleted, changed in place, changed only while suspended, restarted, or left behind by a change
     of its runtime, its Environment or the compiler. The exit code is 1 when there is any such job.

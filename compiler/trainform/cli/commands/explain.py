@@ -33,7 +33,7 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Tell who set each field of what a TrainJob becomes, and where.
+    """Tell who set each field of a rendered job, and where.
 
     JOB is [namespace/]name or the path of a file. FIELD is a path of a rendered object, or its end, such as
     image or env[PET_NNODES]; entries of lists go by name or index, and JobSet: or JobSet/llm: before it says which

@@ -41,7 +41,7 @@ TEMPLATES = {
 )
 @click.option("--env", "environment", default="prod", show_default=True, metavar="NAME", help="The first environment.")
 def init(folder: str, engine: str, environment: str) -> int:
-    """Make a working repository in DIR (default: the current folder).
+    """Make a working repository in DIR (default: this folder).
 
     Writes settings, an environment, a sample job, a CI workflow and, for Argo CD or Flux, what lets it apply the
     rendered manifests. Existing files are never overwritten: with another file in the way nothing is written.

@@ -26,8 +26,9 @@ SECRETS: Path = ("spec", "secrets")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Make the SSH keys and CURVE certificates that MPI and Flux jobs lack, encrypted, and write them below
-    environments/<env>/keys/.
+    """Make the keys that MPI and Flux jobs lack, encrypted.
+
+    SSH keys and CURVE certificates are written below environments/<env>/keys/.
 
     JOB is [namespace/]name or the path of a file; without one, all jobs get what they lack. Only environments
     with mode sealed-secret or sops need key files. A file that exists is never changed: to replace

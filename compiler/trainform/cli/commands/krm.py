@@ -29,7 +29,7 @@ NOT_TOLD = ("TF204",)
 
 @click.command()
 def krm() -> int:
-    """Compile the TrainJobs of a ResourceList on stdin; write the ResourceList to stdout.
+    """Compile a ResourceList of kustomize or kpt, stdin to stdout.
 
     Rendered objects take the place of their TrainJob. Runtimes, their companions and Environments leave the list,
     everything else stays as it is; what is annotated config.kubernetes.io/local-config: "true" stays too. The

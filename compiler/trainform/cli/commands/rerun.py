@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @repository_options
 def rerun(jobs: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
-    """Mark TrainJobs in their files to run again, with the annotation trainform.dev/rerun.
+    """Mark finished TrainJobs in their files to run again.
+
+    The mark is the annotation trainform.dev/rerun.
 
     Nothing else in the files changes, comments and formatting included. Commit that, with what "trainform
     render" makes of it; what else it takes depends on how objects are named, and is printed.

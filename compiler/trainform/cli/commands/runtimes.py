@@ -27,7 +27,7 @@ KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """List the runtimes of this repository, then those that ship with trainform.
+    """List the runtimes of the repository, and the shipped ones.
 
     A ClusterTrainingRuntime of the repository replaces a shipped one of the same name.
     """

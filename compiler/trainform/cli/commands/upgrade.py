@@ -25,7 +25,7 @@ def upgrade(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Re-pin jobs to the current runtime, Environment and trainform.
+    """Re-pin jobs to today's runtime, Environment and trainform.
 
     A job stays as it was rendered until its own TrainJob changes. This renders jobs anew that did not change:
     those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. What they say

@@ -36,7 +36,7 @@ def validate(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Print every problem of the jobs and runtimes, and write nothing.
+    """Print every problem of the repository, and write nothing.
 
     PATH is a file or a folder, checked together with the repository's runtimes; without one,
     the whole repository is checked. "-" checks one YAML stream from stdin.
