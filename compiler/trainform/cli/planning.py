@@ -52,7 +52,7 @@ class Plan:
                 self.jobs[job] = JobChange(held.folder, lock_file(job), None, dump(LockFile(lock)))
             return
         assert files is not None  # a job without new files has what its lock says, or there is a hindrance
-        underway = dump(LockFile(lock, True, held.lock if held.digests else None))
+        underway = dump(LockFile(lock, True, held.lock)) if held.digests else b""
         self.jobs[job] = JobChange(held.folder, lock_file(job), files, dump(LockFile(lock)), underway)
         self._tell(held, lock)
 

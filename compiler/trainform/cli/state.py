@@ -61,6 +61,7 @@ class State:
     locks: dict[JobId, LockFile] = field(default_factory=dict)
     broken: dict[JobId, Diagnostic] = field(default_factory=dict)
     _held: dict[JobId, Held | Diagnostic] = field(default_factory=dict)
+    _leading_out: dict[str, bool] = field(default_factory=dict)
 
     def ids(self) -> list[JobId]:
         """All jobs that have a lock, be it a broken one."""
@@ -83,7 +84,7 @@ class State:
     def _read(self, job: JobId) -> Held | Diagnostic:
         root = self.repository.root
         folder = job_folder(self.repository.settings.rendered, *job)
-        if state.leads_out(root, folder):
+        if self._leads_out(folder):
             hint = "remove the link, or name another folder in trainform.yaml"
             return file_error("TF702", folder, "leads out of the repository", hint)
         try:
@@ -93,6 +94,13 @@ class State:
         digests = {name: "" if data is None else digest_of_file(data) for name, data in found.items()}
         lock_file = self.locks.get(job)
         return Held(job, folder, lock_file, lock_file.settled(digests) if lock_file else None, digests)
+
+    def _leads_out(self, folder: str) -> bool:
+        """Through a link, which is looked for once in all that is above the folders of a namespace."""
+        root, above = self.repository.root, folder.rpartition("/")[0]
+        if above not in self._leading_out:
+            self._leading_out[above] = state.leads_out(root, above)
+        return self._leading_out[above] or (state.is_link(root, folder) and state.leads_out(root, folder))
 
 
 def read_state(repository: Repository) -> State:

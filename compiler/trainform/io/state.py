@@ -69,6 +69,10 @@ def leads_out(root: str, path: str) -> bool:
     return not inside(root, os.path.realpath(os.path.join(root, path)))
 
 
+def is_link(root: str, path: str) -> bool:
+    return os.path.islink(os.path.join(root, path))
+
+
 def _plain(path: str) -> bytes | None:
     if os.path.islink(path) or not os.path.isfile(path):
         return None

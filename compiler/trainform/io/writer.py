@@ -24,7 +24,7 @@ class JobChange:
 
     `files` are those of its folder by name: None where they stay as they are, empty where the job is removed.
     `lock` is the lock's new text, empty where it is removed; `underway` is what stands there while
-    the folder is replaced, so that the next run knows both states.
+    the folder is replaced, so that the next run knows both states; empty where the job is new.
     """
 
     folder: str
@@ -46,7 +46,7 @@ def apply(root: str, change: JobChange) -> None:
 
 def _put(root: str, change: JobChange, files: Mapping[str, bytes]) -> None:
     target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
-    if not os.path.isdir(target):
+    if not change.underway:
         _stage(staged, files)
         write(root, change.lock_file, change.lock)  # first: stopped here, the next run knows what is missing
         _rename(staged, target)

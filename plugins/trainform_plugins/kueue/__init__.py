@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, finished_jobset
+from trainform.plugin import Plan, Plugin, finished_jobset, finished_steps
 from trainform_plugins.kueue.asked import annotations_of, topology_of
 from trainform_plugins.kueue.features import needs_newer_kueue
 from trainform_plugins.kueue.labels import MULTIKUEUE, labels_of, wants_multikueue
@@ -16,16 +16,16 @@ from trainform_plugins.kueue.topology import (
     shares_the_pods_with_a_gang,
 )
 
-JOBSET_CHECKS = (labels_are_sound, queue_admits, has_queue, priority_is_declared, goes_alone)
+JOBSET_CHECKS = (labels_are_sound, queue_admits, has_queue, priority_is_declared, goes_alone, needs_newer_kueue)
 TOPOLOGY_CHECKS = (
     one_of_each,
     fits_the_pods,
     groups_are_pairs,
     levels_exist,
     shares_the_pods_with_a_gang,
-    needs_newer_kueue,
 )
-"""The checks of the finished JobSet: each is one function, whoever wrote what it looks at."""
+"""The checks of the finished JobSet: each is one function, whoever wrote what it looks at. Topology is asked for
+by annotations of the pods."""
 
 
 class Kueue(Plugin):
@@ -52,5 +52,6 @@ class Kueue(Plugin):
     def check(self, plan: Plan) -> None:
         jobset = finished_jobset(plan)
         if jobset is not None:
-            for check in (*JOBSET_CHECKS, *TOPOLOGY_CHECKS):
+            asked = any(step.annotations for step in finished_steps(jobset))
+            for check in (*JOBSET_CHECKS, *(TOPOLOGY_CHECKS if asked else ())):
                 check(plan, jobset)

@@ -27,7 +27,7 @@ def either_way(request, monkeypatch):
 
 def put(root, **files):
     data = {f"{name}.yaml": text.encode() for name, text in files.items()}
-    apply(str(root), JobChange(JOB, LOCK, data, b"lock", b"underway"))
+    apply(str(root), JobChange(JOB, LOCK, data, b"lock", b"underway" if (root / JOB).is_dir() else b""))
 
 
 def on_disk(root, folder):
