@@ -30,6 +30,7 @@ from trainform.core.trainer import (
     set_nodes,
     set_trainer_env,
     trainer_host,
+    trainer_resources,
     without_trainer,
 )
 from trainform.core.upsert import upsert
@@ -92,6 +93,7 @@ __all__ = [
     "text",
     "texts",
     "trainer_host",
+    "trainer_resources",
     "upsert",
     "without_trainer",
 ]

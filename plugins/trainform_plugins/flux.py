@@ -64,7 +64,7 @@ class Flux(Plugin):
         _add_installer(plan, pods, node)
         _mount_volumes(plan, pods, node)
         _wrap_command(plan, pods)
-        _tell_deviations(plan, pods)
+        _tell_deviations(plan)
         plan.need_secret("curve", _secret(plan))
 
     def build(self, plan: Plan) -> Iterable[Tree]:
@@ -202,13 +202,13 @@ def _command(plan: Plan, pods: PodSet) -> tuple[list[str], list[str]]:
     )
 
 
-def _tell_deviations(plan: Plan, pods: PodSet) -> None:
+def _tell_deviations(plan: Plan) -> None:
     trainer = plan.job.spec.trainer
     if trainer is None or trainer.num_nodes is None:
         message = "the controller would crash on a Flux job without spec.trainer.numNodes"
         plan.deviates("D08", message, path=("spec",))
     else:
-        trainer_host(plan, pods)  # tells D17
+        trainer_host(plan)  # tells D17
 
 
 def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:

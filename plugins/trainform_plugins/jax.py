@@ -30,7 +30,7 @@ class Jax(Plugin):
         pods, node = plan.trainer_pod_set, plan.trainer_container
         if pods is None or node is None:
             return
-        coordinator = f"{trainer_host(plan, pods)}:{TRAINER_PORT}"
+        coordinator = f"{trainer_host(plan)}:{TRAINER_PORT}"
         pods.set_env(
             node,
             {"name": "JAX_NUM_PROCESSES", "value": str(pods.count)},

@@ -16,6 +16,7 @@ from trainform.plugin import (
     set_nodes,
     set_trainer_env,
     trainer_host,
+    trainer_resources,
     without_trainer,
 )
 
@@ -45,16 +46,15 @@ class Torch(Plugin):
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         set_nodes(plan)
-        pods, node = plan.trainer_pod_set, plan.trainer_container
-        if pods is None or node is None:
-            return
         set_trainer_env(plan)
-        variables = _rendezvous(plan, pods, node)
-        pods.set_env(node, *variables)
-        pods.add_port(node, TRAINER_PORT)
+        variables = _rendezvous(plan)
+        pods, node = plan.trainer_pod_set, plan.trainer_container
+        if pods is not None and node is not None:
+            pods.set_env(node, *variables)
+            pods.add_port(node, TRAINER_PORT)
         for target, container in _targets(plan):
             target.set_env(container, *variables)
-        if without_trainer(plan):
+        if node is not None and without_trainer(plan):
             plan.deviates(
                 "D08",
                 "without spec.trainer, the controller would set no PET_ variables and no port",
@@ -62,26 +62,28 @@ class Torch(Plugin):
             )
 
 
-def _rendezvous(plan: Plan, pods: PodSet, node: Tree) -> list[Tree]:
+def _rendezvous(plan: Plan) -> list[Tree]:
+    """Torchrun's variables; those of a single node where no step is labelled as the trainer."""
+    pods = plan.trainer_pod_set
     variables: list[Tree] = [
-        {"name": "PET_NNODES", "value": str(pods.count)},
-        {"name": "PET_NPROC_PER_NODE", "value": _processes(plan, node)},
+        {"name": "PET_NNODES", "value": str(pods.count if pods else 1)},
+        {"name": "PET_NPROC_PER_NODE", "value": _processes(plan)},
         {"name": "PET_NODE_RANK", "valueFrom": {"fieldRef": {"fieldPath": COMPLETION_INDEX}}},
     ]
     if plan.trainer.command != TORCHTUNE:
         variables += [
-            {"name": "PET_MASTER_ADDR", "value": trainer_host(plan, pods)},
+            {"name": "PET_MASTER_ADDR", "value": trainer_host(plan)},
             {"name": "PET_MASTER_PORT", "value": str(TRAINER_PORT)},
         ]
     return variables
 
 
-def _processes(plan: Plan, node: Tree) -> str:
+def _processes(plan: Plan) -> str:
     """Processes per node: as the TrainJob says, else torchrun's `auto` with a GPU, else one per CPU."""
     trainer = plan.job.spec.trainer
     if trainer is not None and trainer.num_proc_per_node is not None:
         return str(trainer.num_proc_per_node)
-    return count_per_node(plan, node.get("resources"), _count, "PET_NPROC_PER_NODE")
+    return count_per_node(plan, trainer_resources(plan), _count, "PET_NPROC_PER_NODE")
 
 
 def _count(gpus: int, cpus: int) -> str:

@@ -80,7 +80,7 @@ class TorchTune(Plugin):
         recipe = count_per_node(plan, node.get("resources"), choose, "TorchTune's recipe")
         command = [*ENTRYPOINT]
         if recipe.rendezvous:
-            command.append(f"--rdzv_endpoint={trainer_host(plan, pods)}:{TRAINER_PORT}")
+            command.append(f"--rdzv_endpoint={trainer_host(plan)}:{TRAINER_PORT}")
         command += [recipe.name, "--config", f"{_model(plan)}{recipe.suffix}", *_runtime_settings(plan)]
         plan.trainer.command = command
 

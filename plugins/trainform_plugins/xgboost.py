@@ -42,7 +42,7 @@ class XGBoost(Plugin):
         )
         pods.set_env(
             node,
-            {"name": "DMLC_TRACKER_URI", "value": trainer_host(plan, pods)},
+            {"name": "DMLC_TRACKER_URI", "value": trainer_host(plan)},
             {"name": "DMLC_TRACKER_PORT", "value": str(TRAINER_PORT)},
             {"name": "DMLC_TASK_ID", "valueFrom": {"fieldRef": {"fieldPath": COMPLETION_INDEX}}},
             {"name": "DMLC_NUM_WORKER", "value": str(workers)},

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trainform.k8s.quantity import ZERO, Quantity, parse
+from trainform.k8s.quantity import ZERO, Quantity, canonical, parse
 
 Requests = dict[str, Quantity]
 """Amounts by resource name, `{"cpu": …, "nvidia.com/gpu": …}`."""
@@ -62,7 +62,8 @@ def _requested(container: Mapping[str, Any], limits_default: bool) -> Requests:
 
 
 def _amounts(resources: Mapping[str, str | int] | None) -> Requests:
-    return {name: parse(amount) for name, amount in resources.items()} if resources else {}
+    # As amounts are stored: a sum with `1e1`, which is stored as `10`, is not written with an exponent.
+    return {name: parse(canonical(amount)) for name, amount in resources.items()} if resources else {}
 
 
 def _sum(lists: Iterable[Requests]) -> Requests:

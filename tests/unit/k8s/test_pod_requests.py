@@ -21,6 +21,10 @@ def test_containers_add_up():
     }
 
 
+def test_amounts_count_as_they_are_stored():
+    assert counted({"containers": [container(cpu="1e1"), container(cpu="0.25")]}) == {"cpu": "10250m"}
+
+
 def test_the_largest_init_container_counts_where_it_exceeds_the_containers():
     pod = {
         "containers": [container(cpu="1", memory="4Gi")],

@@ -1,0 +1,51 @@
+"""torchrun's variables, where the runtime has nothing that is labelled as the trainer step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.streams import compiled, job, jobset, replicated_job, runtime
+
+Tree = dict[str, Any]
+
+INJECTION = {"targets": [{"jobName": "node", "containerNames": ["sidecar", "warmup"]}]}
+PODS = {
+    "containers": [
+        {"name": "node", "image": "llm:1", "resources": {"limits": {"cpu": 4}}},
+        {"name": "sidecar", "image": "llm:1"},
+    ],
+    "initContainers": [{"name": "warmup", "image": "llm:1"}],
+}
+
+
+def variables(*, step: str, **spec: Any) -> dict[str, dict[str, str]]:
+    """The literal variables of each container, by its name."""
+    policy = {"torch": {"envInjection": INJECTION}}
+    own = runtime("rt", replicated_job(step=step, pod=PODS), policy=policy)
+    compilation = compiled(own, job(**spec))
+    (node,) = jobset(compilation)["spec"]["replicatedJobs"]
+    pod = node["template"]["spec"]["template"]["spec"]
+    containers = [*pod["initContainers"], *pod["containers"]]
+    return {c["name"]: {e["name"]: e["value"] for e in c.get("env", ()) if "value" in e} for c in containers}
+
+
+@pytest.mark.parametrize("trainer", [None, {"numNodes": 3}])
+def test_injected_containers_get_their_variables_without_a_trainer_step(trainer: Tree | None) -> None:
+    found = variables(step="", **({"trainer": trainer} if trainer else {}))
+    assert found["node"] == {}
+    assert found["sidecar"] == found["warmup"]
+    assert found["sidecar"] == {
+        "PET_NNODES": "1",
+        "PET_NPROC_PER_NODE": "4",
+        "PET_MASTER_ADDR": "llm-node-0-0.llm",
+        "PET_MASTER_PORT": "29500",
+    }
+
+
+def test_injected_containers_get_the_variables_of_the_trainer() -> None:
+    found = variables(step="trainer", trainer={"numNodes": 3, "numProcPerNode": 2})
+    assert found["node"] == found["sidecar"] == found["warmup"]
+    assert found["node"]["PET_NNODES"] == "3"
+    assert found["node"]["PET_NPROC_PER_NODE"] == "2"
