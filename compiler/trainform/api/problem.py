@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path, Severity
 
@@ -18,7 +18,8 @@ class Problem(NamedTuple):
 
     `leave_out` names the elements to leave out of the model so that later stages can go on:
     None means the element itself, `()` that the element is usable as it stands. `fill` is the value to take
-    for a missing element instead, where a webhook of the cluster would write it.
+    for a missing element instead, where a webhook of the cluster would write it. `stand_in` is a place and
+    the value there with which the rules can judge the rest: `leave_out` then holds for later stages only.
     """
 
     path: Path
@@ -28,6 +29,7 @@ class Problem(NamedTuple):
     severity: Severity = "error"
     leave_out: tuple[Path, ...] | None = None
     fill: str = ""
+    stand_in: tuple[Path, Any] | None = None
 
     @property
     def gone(self) -> tuple[Path, ...]:
@@ -39,7 +41,8 @@ class Problem(NamedTuple):
     def moved(self, move: Callable[[Path], Path]) -> Problem:
         """The problem with every path of it moved."""
         left_out = None if self.leave_out is None else tuple(map(move, self.leave_out))
-        return self._replace(path=move(self.path), leave_out=left_out)
+        stand_in = self.stand_in and (move(self.stand_in[0]), self.stand_in[1])
+        return self._replace(path=move(self.path), leave_out=left_out, stand_in=stand_in)
 
     def of(self, document: Document) -> Diagnostic:
         """The problem as a user sees it; a field that should not be there is shown at its name."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
+from trainform.api import hints
 from trainform.api.base import KUBERNETES, Model
 from trainform.api.dialects import ANY_OTHER, JOB, OLDER_VALUES, RUNTIME, Advice, advice
 from trainform.api.environment import Environment
 from trainform.api.environment_hints import ENVIRONMENT
+from trainform.api.misplaced import MISPLACED
 from trainform.api.problem import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
+from trainform.api.words import noun, out_of_range
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.schema_explain import QUOTES
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from trainform.k8s.schema import SchemaProblem
 
 DIALECTS: dict[type[Model], dict[str, Advice]] = {
-    TrainJob: JOB,
+    TrainJob: {**MISPLACED, **JOB},
     Runtime: RUNTIME,
     Environment: ENVIRONMENT,
 }
@@ -49,6 +52,21 @@ SERVER_WRITTEN = {
 FAILURE_RULES: Path = ("spec", "template", "spec", "failurePolicy", "rules")
 """Rules of a runtime: JobSet's webhook names those of a JobSet, but no webhook those of a runtime."""
 
+REPLICATED_JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
+
+STAND_INS: dict[Path, Any] = {
+    ("metadata",): {"name": "unnamed"},
+    ("metadata", "name"): "unnamed",
+    ("spec",): {},
+    ("spec", "runtimeRef"): {"name": "unnamed"},
+    ("spec", "runtimeRef", "name"): "unnamed",
+}
+"""Elements without which there is no model, with values that no rule objects to."""
+
+UPPER: tuple[Path, ...] = ((), ("metadata",), ("spec",), ("spec", "trainer"))
+"""Where the fields stand that a wrong indentation moves."""
+
+_STRING_MAPS = ("annotations", "labels", "matchLabels")
 _DUE = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
@@ -57,13 +75,6 @@ _DUE = {
     "list_type": "a list",
     "model_type": "a mapping",
     "string_type": "a string",
-}
-_FOUND = {
-    bool: "a boolean",
-    dict: "a mapping",
-    float: "a number with a fraction",
-    int: "an integer",
-    list: "a list",
 }
 
 
@@ -86,23 +97,25 @@ class Reading:
             yield from (self._of_kubernetes(path, problem) for problem in context["problems"])
         elif kind == "extra_forbidden":
             yield self._unknown(path)
-        elif kind == "missing" or (kind in _DUE and value is None and isinstance(path[-1], str)):
-            yield _missing(path)
+        elif kind == "missing" or (kind in _DUE and value is None and _is_field(path)):
+            yield _missing(path, hints.absent(path, value, _fields(self.model, path[:-1])))
         elif kind in _DUE:
             yield from self._wrong_type(path, _DUE[kind], value)
         else:
-            yield Problem(path, "TF104", *_out_of_range(kind, context, value))
+            yield Problem(path, "TF104", *out_of_range(kind, context, value))
 
     def _of_kubernetes(self, root: Path, problem: SchemaProblem) -> Problem:
         path = (*root, *problem.path)
         if problem.code == "TF101" and (row := self._advice(path, problem.hint)):
             return self._replaced(path, row)
         if problem.code == "TF103":
-            return _missing(path)
-        hint = problem.hint
-        if problem.code == "TF102" and "a string" in problem.message:
-            hint = self._quoted(path) or hint
-        return Problem(path, problem.code, problem.message, hint)
+            found = _missing(path, problem.hint)
+        else:
+            hint = self._quoted(path) if problem.hint == QUOTES else ""
+            twin = _name_of_its_own(path) if problem.code == "TF105" and path[:-1] == REPLICATED_JOBS else None
+            found = Problem(path, problem.code, problem.message, hint or problem.hint, stand_in=twin)
+        # A faulty source alone left out would leave a variable without any: a second error for one mistake.
+        return found._replace(leave_out=(path[: path.index("valueFrom")],)) if "valueFrom" in path else found
 
     def _advice(self, path: Path, hint: str) -> Advice | None:
         beside = None if hint.startswith("did you mean") else advice(ANY_OTHER, path[:-1])
@@ -116,7 +129,11 @@ class Reading:
             return Problem(path, "TF108", message, "write metadata.name")
         if row := advice(DIALECTS[self.model], path):
             return self._replaced(path, row)
-        return Problem(path, "TF101", "unknown field", _nearby(str(path[-1]), _fields(self.model, path[:-1])))
+        hint = hints.elsewhere(path, self._levels()) or _nearby(str(path[-1]), _fields(self.model, path[:-1]))
+        return Problem(path, "TF101", "unknown field", hint)
+
+    def _levels(self) -> list[tuple[Path, list[str]]]:
+        return [(path, _fields(self.model, path)) for path in UPPER if _has(self.model, path)]
 
     def _replaced(self, path: Path, row: Advice) -> Problem:
         why = "is a field of an older dialect" if row.older else "is no field here"
@@ -128,46 +145,48 @@ class Reading:
         if isinstance(value, str) and (row := advice(OLDER_VALUES, path)):
             yield Problem(path, "TF106", f"must be {due}: a string is of an older dialect", row.hint)
             return
-        yield Problem(path, "TF102", f"must be {due}, not {_noun(value)}", self._rewritten(path, due, value))
+        yield Problem(path, "TF102", f"must be {due}, not {noun(value)}", self._rewritten(path, due, value))
         if isinstance(value, dict):
             # The API server drops the fields of the mapping as well: each is said where it stands.
             yield from (_stray(path, key, due, value[key]) for key in value)
 
     def _rewritten(self, path: Path, due: str, value: Any) -> str:
         """How to write `value` so that its type fits, or the empty string."""
-        if due == "a string" and isinstance(value, (bool, int, float)):
-            return self._quoted(path) or "put quotes around it"
-        if due == "an integer" and isinstance(value, str) and value.lstrip("-").isdigit():
-            return f"write {value} without quotes"
-        if due == "true or false" and isinstance(value, str) and value.lower() in ("true", "false"):
-            return f"write {value.lower()} without quotes"
-        if due == "a list":
-            words = json.dumps(value.split()) if isinstance(value, str) else ""
-            return f"write {words}" if words else "write a list: each entry starts with `- `"
-        return ""
+        hint = hints.rewritten(path, due, value)
+        return (self._quoted(path) or hint) if hint == QUOTES else hint
 
     def _quoted(self, path: Path) -> str:
         text = self.written(path)
         return f'write "{text}"' if text else ""
 
 
-def _missing(path: Path) -> Problem:
+def _is_field(path: Path) -> bool:
+    """Whether a null at `path` is an absent field, and not an entry that someone left empty."""
+    return isinstance(path[-1], str) and path[-2:-1] not in [(name,) for name in _STRING_MAPS]
+
+
+def _missing(path: Path, hint: str) -> Problem:
     message = "is required but missing"
     if path[:-2] == FAILURE_RULES and path[-1] == "name":
         name = f"failurePolicyRule{path[-2]}"
         return Problem(path, "TF103", message, f"write name: {name}, as JobSet calls it", fill=name)
-    return Problem(path, "TF103", message, leave_out=(path[:-1],))
+    return Problem(path, "TF103", message, hint, leave_out=(path[:-1],), stand_in=_stand_in(path))
+
+
+def _stand_in(path: Path) -> tuple[Path, Any] | None:
+    """What to judge the rest by where the element at `path` is missing."""
+    if path[:-2] == REPLICATED_JOBS and path[-1] == "name":
+        return _name_of_its_own(path[:-1])
+    return (path, STAND_INS[path]) if path in STAND_INS else None
+
+
+def _name_of_its_own(replicated_job: Path) -> tuple[Path, str]:
+    return (*replicated_job, "name"), f"unnamed-{replicated_job[-1]}"
 
 
 def _stray(path: Path, key: Any, due: str, value: Any) -> Problem:
-    hint = f"write - {{name: {key}, value: {json.dumps(str(value))}}}" if path[-1] == "env" else ""
-    return Problem((*path, str(key)), "TF101", f"unknown field: {due} is due here, which has no fields", hint)
-
-
-def _noun(value: Any) -> str:
-    if isinstance(value, str):
-        return f'the string "{value}"'
-    return _FOUND.get(type(value), "null")
+    message = f"unknown field: {due} is due here, which has no fields"
+    return Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value))
 
 
 def _nearby(word: str, known: list[str]) -> str:
@@ -175,23 +194,9 @@ def _nearby(word: str, known: list[str]) -> str:
     return did_you_mean(word, known) or f"known here: {', '.join(sorted(known))}" * (0 < len(known) <= 8)
 
 
-def _out_of_range(kind: str, context: dict[str, Any], value: Any) -> tuple[str, str]:
-    match kind:
-        case "greater_than_equal":
-            return f"must be at least {context['ge']}, not {value}", ""
-        case "less_than_equal":
-            return f"must be at most {context['le']}, not {value}", ""
-        case "string_too_short":
-            return "must not be empty", ""
-        case "string_too_long":
-            return f"must have at most {context['max_length']} characters, not {len(value)}", ""
-        case "too_long":
-            return f"must have at most {context['max_length']} entries, not {context['actual_length']}", ""
-        case "too_short":
-            return f"must have at least {context['min_length']} entry", ""
-        case "literal_error":
-            return f"must not be {json.dumps(value)}", f"allowed: {context['expected']}"
-    return f"has an invalid value: {kind.replace('_', ' ')}", ""
+def _has(model: type[Model], path: Path) -> bool:
+    """Whether the document that is a `model` has a mapping at `path`."""
+    return not path or (path[-1] in _fields(model, path[:-1]) if _has(model, path[:-1]) else False)
 
 
 def _fields(model: type[Model], path: Path) -> list[str]:

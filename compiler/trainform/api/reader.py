@@ -63,9 +63,10 @@ def _read(
     shaped: Shape[M] = shape(kind, document)
     problems = [*head, *shaped.problems]
     if shaped.model:
-        found = [in_source(problem, shaped.gone) for problem in rule_problems(shaped.model, shaped.gone)]
+        hidden = (*shaped.gone, *shaped.put_off)
+        found = [in_source(problem, shaped.gone) for problem in rule_problems(shaped.model, hidden)]
         problems += found
-        if faulty := left_out(found):
+        if (faulty := left_out(found)) or shaped.put_off:
             shaped = without_faults(shaped, kind, faulty)
     whole = not any(problem.severity == "error" and not problem.fill for problem in problems)
     return Read(about, shaped.model, [problem.of(document) for problem in problems], shaped.gone, whole)

@@ -10,12 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from trainform.api.hints import better_name
 from trainform.api.problem import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepInitializer, TrainJob
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
+from trainform.k8s.metadata_rules import check_metadata
+from trainform.k8s.rule_parts import Found
 from trainform.k8s.tree import Tree
 
 if TYPE_CHECKING:
@@ -33,22 +36,33 @@ def job_name(job: TrainJob) -> Iterator[Problem]:
     """CEL on TrainJob: the name is a label of RFC 1035, at most 63 characters."""
     name = job.metadata.name
     if reason := names.dns1035_label(name):
-        hint = "choose a shorter name" if len(name) > names.LABEL_LENGTH else _better_name(name)
-        yield Problem(("metadata", "name"), "TF301", f'"{name}" {reason}', hint, leave_out=())
+        yield Problem(("metadata", "name"), "TF301", quoted(name, reason), better(name) + _room(name), leave_out=())
 
 
 def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
     """The API server: a namespace is a label of RFC 1123, at most 63 characters."""
     name = document.metadata.namespace
     if name is not None and (reason := names.dns1123_label(name)):
-        yield Problem(("metadata", "namespace"), "TF301", f'"{name}" {reason}', leave_out=())
+        hint = better(name) if name else "leave it out, or write a name"
+        yield Problem(("metadata", "namespace"), "TF301", quoted(name, reason), hint, leave_out=())
+
+
+def labels_and_annotations(document: TrainJob | Runtime) -> Iterator[Problem]:
+    """The API server: keys and values of the object's own labels, keys of its annotations."""
+    metadata = document.metadata
+    if metadata.labels or metadata.annotations:
+        found: Found = []
+        tree = {"labels": metadata.labels or {}, "annotations": metadata.annotations or {}}
+        check_metadata(tree, ("metadata",), found)
+        yield from (Problem(each.path, each.code, each.message, each.hint, leave_out=()) for each in found)
 
 
 def runtime_ref(job: TrainJob) -> Iterator[Problem]:
     """Webhook, "unsupported runtime": two kinds of one group. CRD: `name` has at least one character."""
     ref, path = job.spec.runtime_ref, ("spec", "runtimeRef")
     if not ref.name:
-        yield Problem((*path, "name"), "TF104", "must not be empty", leave_out=())
+        hint = "write name: torch-distributed; `trainform runtimes` lists the names"
+        yield Problem((*path, "name"), "TF104", "must not be empty", hint, leave_out=())
     if ref.api_group != "trainer.kubeflow.org":
         message = f'there are no runtimes in apiGroup "{ref.api_group}"'
         yield Problem((*path, "apiGroup"), "TF302", message, "write trainer.kubeflow.org, or leave it out")
@@ -67,7 +81,7 @@ def num_nodes(job: TrainJob) -> Iterator[Problem]:
 def node_count(value: int, path: Path, controller: str) -> Iterator[Problem]:
     """`value` is a number of nodes; `controller` says what the controller makes of 0."""
     if value < 0:
-        yield Problem(path, "TF104", f"must be at least 1, not {value}")
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", "leave it out for the default")
     elif value == 0:
         message = f"must be at least 1, not 0: the controller {controller}"
         yield Problem(path, "TFD02", message, "leave it out for the default")
@@ -191,21 +205,32 @@ def _patches(job: TrainJob | Environment) -> list[RuntimePatch]:
     return job.spec.runtime_patches or []
 
 
-def _better_name(name: str) -> str:
-    better = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    better = better if better[:1].isalpha() else f"job-{better}".rstrip("-")
-    return f"write {better}"
+def quoted(name: str, reason: str) -> str:
+    """What is wrong with `name`, which may be empty."""
+    return f'"{name}" {reason}' if name else reason
+
+
+def better(name: str) -> str:
+    """What to write instead of a name that Kubernetes refuses."""
+    if len(name) > names.LABEL_LENGTH:
+        return "choose a shorter name"
+    return f"write {better_name(name)}" if name else "write a name, such as llm"
+
+
+def _room(name: str) -> str:
+    """Said at once, since the shorter name may meet the limit of JobSet next."""
+    too_long = len(name) > names.LABEL_LENGTH
+    return f", since the names of its pods add to it and end at {names.LABEL_LENGTH}, too" if too_long else ""
 
 
 def _as_uri(value: str) -> str:
-    return (
-        f"write hf://{value}" if re.fullmatch(r"[\w.-]+/[\w./-]+", value) else "for example s3://bucket/path"
-    )
+    return f"write hf://{value}" if re.fullmatch(r"[\w.-]+/[\w./-]+", value) else "for example s3://bucket/path"
 
 
 RULES: tuple[Callable[[TrainJob], Iterator[Problem]], ...] = (
     job_name,
     namespace,
+    labels_and_annotations,
     runtime_ref,
     storage_uris,
     num_nodes,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainform.api.problem import Problem
-from trainform.api.rules import at, namespace, node_count, repeated
+from trainform.api.rules import at, better, labels_and_annotations, namespace, node_count, quoted, repeated
 from trainform.api.runtime import FRAMEWORKS, EnvInjectionTarget, Runtime
 from trainform.diagnostics import Diagnostic, Path, Place
 from trainform.k8s import names
@@ -35,7 +35,7 @@ JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 def runtime_name(runtime: Runtime) -> Iterator[Problem]:
     """The API server: the name is a subdomain of RFC 1123, at most 253 characters."""
     if reason := names.dns1123_subdomain(runtime.name):
-        yield Problem(("metadata", "name"), "TF301", f'"{runtime.name}" {reason}', leave_out=())
+        yield Problem(("metadata", "name"), "TF301", quoted(runtime.name, reason), better(runtime.name), leave_out=())
 
 
 def one_policy(runtime: Runtime) -> Iterator[Problem]:
@@ -103,8 +103,8 @@ def _step(path: Path, job: Any, step: str) -> Iterator[Problem]:
     names = [container.get("name") for container in at(job, *pod, "containers") or ()]
     if STEP_CONTAINERS[step] not in names:
         message = f'must hold a container "{STEP_CONTAINERS[step]}", the main one of the {step} step'
-        found = f"found: {', '.join(names)}" if names else ""
-        yield Problem((*path, *pod, "containers"), "TF404", message, found, leave_out=())
+        hint = f"rename the one that trains: found {', '.join(names)}" if names else "write one of that name"
+        yield Problem((*path, *pod, "containers"), "TF404", message, hint, leave_out=())
 
 
 def some_job(runtime: Runtime) -> Iterator[Problem]:
@@ -150,6 +150,7 @@ def _replicated_jobs(runtime: Runtime) -> list[Any]:
 RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (
     runtime_name,
     namespace,
+    labels_and_annotations,
     one_policy,
     policy_nodes,
     policy_processes,

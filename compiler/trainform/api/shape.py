@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -21,16 +21,20 @@ M = TypeVar("M", TrainJob, Runtime, "Environment")
 
 
 class Shape(NamedTuple, Generic[M]):
-    """The model of what is usable in `tree`, without the elements at `gone`; None when that is nothing."""
+    """The model of what is usable in `tree`, without the elements at `gone`; None when that is nothing.
+
+    Those at `put_off`, which hold a stand-in, are still there for the rules.
+    """
 
     model: M | None
     tree: Any
     problems: tuple[Problem, ...] = ()
     gone: tuple[Path, ...] = ()
+    put_off: tuple[Path, ...] = ()
 
 
 def shape(kind: type[M], document: Document) -> Shape[M]:
-    """The document as a `kind`; a faultless one costs one validation and no copy."""
+    """The document as a `kind`, for the rules to judge; a faultless one costs one validation and no copy."""
     model, error = _validated(kind, document.tree)
     if error is None:
         return Shape(model, document.tree)
@@ -38,22 +42,48 @@ def shape(kind: type[M], document: Document) -> Shape[M]:
 
     problems = tuple(Reading(kind, document.written).problems(error))
     tree = filled(document.tree, {problem.path: problem.fill for problem in problems if problem.fill})
-    return without_faults(Shape(None, tree, problems), kind, left_out(problems))
+    return _settled(_without(Shape(None, tree, problems), problems), kind, _without)
 
 
 def without_faults(shape: Shape[M], kind: type[M], faulty: Iterable[Path]) -> Shape[M]:
-    """The shape without the elements at `faulty` either, nor what cannot do without them."""
+    """The shape for later stages: without the elements at `faulty`, those put off, and what cannot do
+    without them."""
+    gone = (*shape.gone, *shape.put_off, *faulty)
+    return _settled(shape._replace(gone=gone, put_off=()), kind, _left_out)
+
+
+def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[Problem]], Shape[M]]) -> Shape[M]:
+    """The shape with a model, mended as often as that takes; without one when nothing is left."""
     from trainform.api.problems import Reading  # only mistakes need it
 
-    gone = [*shape.gone, *faulty]
-    while () not in gone:
-        model, error = _validated(kind, without(shape.tree, gone))
+    while () not in shape.gone:
+        model, error = _validated(kind, without(shape.tree, shape.gone))
         if error is None:
-            return Shape(model, shape.tree, shape.problems, tuple(gone))
+            return shape._replace(model=model)
         found = Reading(kind, lambda path: None).problems(error)
-        more = left_out([in_source(problem, tuple(gone)) for problem in found])
-        gone += [path for path in more if path not in gone] or [path[:-1] for path in more] or [()]
-    return Shape(None, shape.tree, shape.problems, tuple(gone))
+        mended = mend(shape, [in_source(problem, shape.gone) for problem in found])
+        if mended == shape:
+            break
+        shape = mended
+    return shape._replace(model=None)
+
+
+def _without(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
+    """The shape without what has these problems, but with the stand-ins that there are for it."""
+    stand_ins = dict(problem.stand_in for problem in problems if problem.stand_in)
+    mended = shape._replace(
+        tree=filled(shape.tree, stand_ins),
+        gone=tuple(path for path in shape.gone if path not in stand_ins),
+        put_off=(*shape.put_off, *left_out(problem for problem in problems if problem.stand_in)),
+    )
+    return _left_out(mended, [problem for problem in problems if not problem.stand_in])
+
+
+def _left_out(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
+    """The shape without what has these problems: or, where that is gone already, without what holds it."""
+    more = left_out(problems)
+    new: list[Path] = [path for path in more if path not in shape.gone] or [path[:-1] for path in more]
+    return shape._replace(gone=(*shape.gone, *new))
 
 
 def left_out(problems: Iterable[Problem]) -> list[Path]:

@@ -36,10 +36,24 @@ def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     What is wrong with a runtime shows in the objects of every job that uses it; a list for machines
     has them all, and here the first object stands for the others.
     """
+    told = in_order(diagnostics)
+    own = {_fault(each) for each in told if each.severity == "error" and not each.object}
+    same = {(_fault(each), each.message) for each in told if not each.object}
     groups: dict[tuple[str | int, ...], list[Diagnostic]] = {}
-    for diagnostic in in_order(diagnostics):
-        groups.setdefault(_cause(diagnostic), []).append(diagnostic)
+    for diagnostic in told:
+        fault = _fault(diagnostic)
+        if not diagnostic.object or fault not in own or (fault, diagnostic.message) in same:
+            groups.setdefault(_cause(diagnostic), []).append(diagnostic)
     return [_first_of(group) for group in groups.values()]
+
+
+def _fault(diagnostic: Diagnostic) -> tuple[object, ...]:
+    """What is at fault: a rendered object may show another side of an error that its source has already.
+
+    A broken runtime is told many times to one element of a job; each message is a fault of its own.
+    """
+    apart = diagnostic.message if diagnostic.code == BROKEN_RUNTIME else ""
+    return diagnostic.file, diagnostic.position, diagnostic.path, diagnostic.severity, apart
 
 
 def _cause(diagnostic: Diagnostic) -> tuple[str | int, ...]:
@@ -75,6 +89,23 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     parts = [counted(count, severity) for severity, count in counts if count]
     files = len({each.file for each in told if each.file})
     return ", ".join(parts) + (f" in {counted(files, 'file')}" if files else "")
+
+
+FEW = 3
+
+
+def brief(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], str]:
+    """What a command tells in passing whose business is another: every error, a few warnings of each code,
+    and the count of what is left out (`997 warnings, 1000 infos`), empty where nothing is."""
+    told, left = [], dict.fromkeys(SEVERITIES, 0)
+    shown: dict[str, int] = {}
+    for each in diagnostics:
+        shown[each.code] = shown.get(each.code, 0) + 1
+        if each.severity == "error" or (each.severity == "warning" and shown[each.code] <= FEW):
+            told.append(each)
+        else:
+            left[each.severity] += 1
+    return told, ", ".join(counted(count, severity) for severity, count in left.items() if count)
 
 
 def counted(count: int, noun: str) -> str:

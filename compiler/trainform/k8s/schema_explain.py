@@ -79,7 +79,8 @@ def _unknown(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
 
 def _wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
     wanted = " or ".join(_NOUNS[name] for name in due)
-    hint = _rewritten(due, value)
+    device = isinstance(value, float) and "integer" in due and "/" in str(path[-1])
+    hint = "write a whole number: a device is not shared in parts" if device else _rewritten(due, value)
     yield SchemaProblem(path, "TF102", f"must be {wanted}, not {_noun(value)}", hint)
     if isinstance(value, dict):
         # The API server drops the fields of the mapping as well: each is said where it stands.

@@ -88,22 +88,31 @@ def _load_nodes(part: Part, root: Node, loaded: Loaded) -> None:
 def _add_objects(tree: Any, part: Part, ambiguous: bool, found: list[Diagnostic], loaded: Loaded) -> None:
     documents = []
     for prefix, item in _objects(tree):
-        if isinstance(item, dict):
+        if isinstance(item, dict) and _is_list(item):
+            found.append(_not_a_list(item, part, prefix))
+        elif isinstance(item, dict):
             documents.append(Document(item, part, prefix, ambiguous))
         elif item is not None:
-            found.append(_not_an_object(part, prefix))
+            found.append(_not_an_object(item, part, prefix))
     loaded.documents.extend(documents)
     loaded.diagnostics.extend(_placed(problem, part, documents) for problem in found)
 
 
 def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
     """A tree, or what stands in it when it is a List, with the path from the document's root."""
-    items = tree.get("items") if isinstance(tree, dict) and tree.get("kind") == "List" else None
-    if not isinstance(items, list):
+    items = tree.get("items") if isinstance(tree, dict) and _is_list(tree) else tree
+    if items is None:
+        return
+    if items is tree or not isinstance(items, list):
         yield prefix, tree
         return
     for index, item in enumerate(items):
         yield from _objects(item, (*prefix, "items", index))
+
+
+def _is_list(tree: dict[str, Any]) -> bool:
+    """Whether an object is but the wrapper of others, as kubectl prints several."""
+    return tree.get("kind") == "List"
 
 
 def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagnostic:
@@ -115,10 +124,21 @@ def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagn
     return replace(problem, place=part.source)
 
 
-def _not_an_object(part: Part, path: Path) -> Diagnostic:
+def _not_an_object(item: object, part: Part, path: Path) -> Diagnostic:
     at = Document({}, part, path).position(())
     message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
-    return Diagnostic("TF009", "error", message, path=path, at=at)
+    hint = ""
+    if isinstance(item, list):
+        hint = "write its entries as documents, with --- between them, or as items of a `kind: List`"
+    elif isinstance(item, str) and item.startswith(("//", "/*")):
+        hint = "start comments with #"
+    return Diagnostic("TF009", "error", message, hint, path=path, at=at)
+
+
+def _not_a_list(tree: dict[str, Any], part: Part, prefix: Path) -> Diagnostic:
+    at = Document(tree, part, prefix).position(("items",))
+    hint = "write a list: each object starts with `- `"
+    return Diagnostic("TF102", "error", "must be a list of objects", hint, path=(*prefix, "items"), at=at)
 
 
 def _syntax_error(part: Part, error: YAMLError | UnicodeError) -> Diagnostic:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from yaml.error import MarkedYAMLError, YAMLError
+
+from trainform.source.foreign import Complaint, foreign
 
 _TEMPLATE = re.compile(r"\{\{|\{%")
 _NO_SPACE = re.compile(r"\s*(?:- )*[\w.-]+:[^\s/]")
@@ -17,16 +18,6 @@ _QUOTE_HINT = "put the value in quotes"
 _INDENT_HINT = "indent it like its neighbours, or like the line above plus two spaces"
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """A syntax error of one document; `index` counts characters from the document's start."""
-
-    index: int
-    message: str
-    hint: str = ""
-    code: str = "TF001"
-
-
 def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
     """What a failed parse of `text` comes down to."""
     if not isinstance(error, MarkedYAMLError):  # the reader's and the encoder's errors have no mark
@@ -34,6 +25,8 @@ def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
     problem = error.problem or ""
     index = _index(error.problem_mark)
     start = _index(error.context_mark) if error.context_mark else index
+    if accident := foreign(text, index):
+        return accident
     found = _in_plain_words(text, problem, start, index) or Complaint(index, _sentence(error))
     if found.hint != TEMPLATE_HINT and _TEMPLATE.search(_line(text, found.index)):
         return Complaint(found.index, found.message, TEMPLATE_HINT)
@@ -120,6 +113,9 @@ def _no_colon(text: str, start: int, index: int) -> Complaint:
     if _NO_SPACE.match(line):
         return _missing_space(text, start)
     word = text[start : start + 40].split("\n")[0].strip()
+    if re.match(r"-[^\s-]", word):
+        hint = f'write "- {word[1:]}", or "- {word}" if this dash belongs to the text'
+        return Complaint(start, "a list item needs a space behind its dash", hint)
     hint = (
         f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to go on with the value above'
     )
@@ -148,12 +144,21 @@ def _unfit(text: str, start: int, index: int) -> Complaint:
 
 
 def _unclosed_bracket(text: str, start: int, index: int) -> Complaint:
-    opening = text[start : start + 1]
+    opening, before = text[start : start + 1], text[start:index].rstrip(" ")
+    if before[-1:] in ("'", '"') and text[index : index + 1].strip("\n"):
+        return _behind_quote(text, index, before[-1])
     closing = {"[": "]", "{": "}"}.get(opening, "")
     if not closing:
         return Complaint(index, "this does not fit into the list or mapping in brackets")
     hint = f"close it with {closing}, put a comma between the entries, or quote the value"
     return Complaint(start, f"the {opening} that opens here is not closed where it should be", hint)
+
+
+def _behind_quote(text: str, index: int, quote: str) -> Complaint:
+    rest = text[index : index + 40].split("\n")[0].strip()
+    inner = "'' for ' within single quotes" if quote == "'" else r'\" for " within double quotes'
+    hint = f"put a comma between the entries, or write {inner}"
+    return Complaint(index, f'"{rest}" stands behind the end of the value', hint)
 
 
 def _alias_name(text: str, start: int, index: int) -> Complaint:

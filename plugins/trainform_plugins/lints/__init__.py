@@ -7,11 +7,11 @@ from trainform_plugins.lints.commands import drops_the_launcher
 from trainform_plugins.lints.finished import finished
 from trainform_plugins.lints.gpus import cpu_image_with_gpus, gpu_image_without_gpus, slices_do_not_count
 from trainform_plugins.lints.hosts import host_network_without_cluster_names, host_of_no_pod, no_host_names
-from trainform_plugins.lints.images import unpinned_images
+from trainform_plugins.lints.images import impossible_images, unpinned_images
 from trainform_plugins.lints.initializers import values_reach_no_initializer
 from trainform_plugins.lints.mpi import images_differ, launcher_does_not_wait
 from trainform_plugins.lints.ports import port_used_twice
-from trainform_plugins.lints.resources import limit_without_its_request, limits_only
+from trainform_plugins.lints.resources import hardly_meant, limit_without_its_request, limits_only
 from trainform_plugins.lints.scale import crowded_job, gang_without_timeout
 from trainform_plugins.lints.shared_memory import little_shared_memory
 from trainform_plugins.lints.torchrun import contradicting_flags
@@ -23,12 +23,14 @@ LINTS = (
     little_shared_memory,
     contradicting_flags,
     port_used_twice,
+    impossible_images,
     unpinned_images,
     images_differ,
     launcher_does_not_wait,
     host_of_no_pod,
     no_host_names,
     host_network_without_cluster_names,
+    hardly_meant,
     limit_without_its_request,
     limits_only,
     gang_without_timeout,

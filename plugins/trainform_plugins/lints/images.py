@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from trainform_plugins.lints.finished import Finished, Where
@@ -11,6 +12,15 @@ SHIPPED = "catalogue/"
 
 NOBODY = ("spec", "runtimeRef")
 """Who is to blame for what a plugin adds."""
+
+
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
+_REFERENCE = re.compile(
+    rf"(?:{_HOST}/)?{_PART}(?:/{_PART})*(?::\w[\w.-]{{0,127}})?(?:@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{{32,}})?",
+    re.ASCII,
+)
+"""`registry:port/path/name:tag@algorithm:digest`, https://github.com/distribution/reference"""
 
 
 class Unpinned(NamedTuple):
@@ -23,6 +33,34 @@ class Unpinned(NamedTuple):
     def moves(self) -> bool:
         """Whether its tag is none or `latest`; a colon before the last slash is that of a registry's port."""
         return self.image.rpartition("/")[2].partition(":")[2] in ("", "latest")
+
+
+def impossible_images(job: Finished) -> None:
+    """Names that no image can have: blanks, capitals, a template that nobody filled in.
+
+    Why: the API server takes any text, and the kubelet refuses it. Bites: pods of a whole job, GPUs and
+    all, that wait with InvalidImageName.
+    """
+    told: set[str] = set()
+    for pods in job.pods:
+        for _, container in pods.all_containers():
+            image = container.get("image") or ""
+            if image and image not in told and not _REFERENCE.fullmatch(image):
+                told.add(image)
+                job.plan.report(
+                    "TF618",
+                    f'"{image}" is no name of an image: its pods would wait with InvalidImageName',
+                    severity="warning",
+                    hint=_as_reference(image),
+                    **job.trainers(pods, container, "image"),
+                )
+
+
+def _as_reference(image: str) -> str:
+    meant = re.sub(r"^(?:https?|docker)://|\s*([:/@])\s*", r"\1", image.strip(" \n\"'“”‘’`,;"))
+    name, colon, tag = meant.rpartition(":")
+    better = f"{name.lower()}{colon}{tag}" if colon and "/" not in tag else meant.lower()
+    return f"write {better}" if _REFERENCE.fullmatch(better) else "write registry/path/name:tag, without blanks"
 
 
 def unpinned_images(job: Finished) -> None:
@@ -77,7 +115,7 @@ def _unpinned(job: Finished) -> list[Unpinned]:
     for pods in job.pods:
         for _, container in pods.all_containers():
             image = container.get("image") or "@"
-            if "@" in image or image in found:
+            if "@" in image or image in found or not _REFERENCE.fullmatch(image):
                 continue
             where = job.trainers(pods, container, "image")
             if where["path"] != NOBODY and not (shipped and where.get("place") is runtime):

@@ -1,11 +1,45 @@
-"""Lints about limits without requests."""
+"""Lints about resources that hardly say what was meant."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from trainform.plugin import Tree
 from trainform_plugins.lints.finished import Finished
 
 SHARED = ("cpu", "memory")
 """What pods share: of devices, the API server wants request and limit to be equal anyway."""
+
+BYTES = ("ephemeral-storage", "memory")
+_TINY = re.compile(r"[1-9][0-9]{0,5}|[0-9]+m")
+"""Less than a megabyte: a number whose unit was forgotten, or thousandths of a byte."""
+
+GPUS = {f"{vendor}{ending}gpu": f"{vendor}.com/gpu" for vendor in ("amd", "nvidia") for ending in ("com", "")}
+"""The resource that is meant by a name of these letters."""
+
+
+def hardly_meant(job: Finished) -> None:
+    """Memory of a few bytes, and GPUs under a name that no device plugin gives them.
+
+    Why: the API server takes both. Bites: a pod with 64 bytes of memory never starts, and one that asks for
+    `nvidia.com/gpus` waits for ever, since extended resources may have any name.
+    """
+    for pods, node in job.nodes:
+        for problem, hint in _oddities(node.get("resources") or {}):
+            job.plan.report("TF619", problem, severity="warning", hint=hint, **job.resources(pods, node))
+
+
+def _oddities(resources: Tree) -> Iterator[tuple[str, str]]:
+    asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
+    for name, amount in asked.items():
+        if name in BYTES and _TINY.fullmatch(str(amount)):
+            number = str(amount).removesuffix("m")
+            unit = "thousandths of a byte" if str(amount).endswith("m") else "bytes"
+            yield f"{name} of {number} {unit} is hardly meant", f"write {number}Mi or {number}Gi"
+        device = GPUS.get(re.sub("[^a-z]", "", name.lower()).removesuffix("s"), name)
+        if device != name:
+            yield f"no node offers {name}, so no pod that asks for it would ever start", f"write {device}"
 
 
 def limit_without_its_request(job: Finished) -> None:

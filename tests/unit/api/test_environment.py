@@ -206,7 +206,7 @@ def test_a_version_that_yaml_takes_for_a_number_is_shown_in_quotes(reader, versi
         ("{extends: base}", "environments inherit nothing"),
         ("{trainer: {}}", "a job sets it, or spec.runtimePatches"),
         ("{patches: [{path: a.yaml, patch: {}}]}", "write the patch itself"),
-        ("{values: {}, gitops: {engine: argo}}", "allowed: 'none', 'argocd' or 'flux'"),
+        ("{values: {}, gitops: {engine: argo}}", 'did you mean "argocd"? allowed: none, argocd, flux'),
     ],
 )
 def test_a_hint_says_what_to_write(reader, spec, hint):

@@ -68,6 +68,58 @@ def test_a_job_without_a_runtime_has_no_model(reader):
     assert result.model is None
 
 
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("{runtimeref: {name: rt}, %s}", ("TF103", "spec.runtimeRef")),
+        ("{runtimeRef: rt, %s}", ("TF102", "spec.runtimeRef")),
+        ("{runtimeRef: {nam: rt}, %s}", ("TF103", "spec.runtimeRef.name")),
+        ("{runtimeRef: {name: 5}, %s}", ("TF102", "spec.runtimeRef.name")),
+    ],
+)
+def test_a_job_without_a_runtime_is_judged_by_all_other_rules(reader, spec, problem):
+    faults = "managedBy: me, trainer: {numNodes: -1, env: [{name: A}, {name: A}]}"
+    result = reader.object("TrainJob", spec=spec % faults)
+    assert result.model is None
+    assert not result.whole
+    assert {
+        problem,
+        ("TF104", "spec.managedBy"),
+        ("TF104", "spec.trainer.numNodes"),
+        ("TF105", "spec.trainer.env[1]"),
+    } <= set(reader.told(result))
+
+
+@pytest.mark.parametrize("head", ["", "metadata: []\n", "metadata: {labels: {a: b}}\n"])
+def test_a_job_without_a_name_is_judged_by_all_other_rules(reader, head):
+    text = f"apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n{head}"
+    (document,) = load(f"{text}spec: {{runtimeRef: {{name: rt}}, managedBy: me}}", "a.yaml").documents
+    result = read(document)
+    assert result.model is None
+    assert ("TF104", "spec.managedBy") in reader.told(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"), [("", ("TF103", "[1].name")), ("name: node, ", ("TF105", "[1]"))]
+)
+def test_a_replicated_job_without_a_name_of_its_own_is_judged_and_then_left_out(reader, name, fault):
+    step = "{labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}"
+    pods = "{template: {spec: {containers: [{name: %s}]}}}"
+    good = f"{{name: node, template: {{metadata: {step}, spec: {pods % 'node'}}}}}"
+    faulty = f"{{{name}replicas: 2, template: {{metadata: {step}, spec: {pods % 'main'}}}}}"
+    result = reader.object(
+        "ClusterTrainingRuntime", spec=f"{{template: {{spec: {{replicatedJobs: [{good}, {faulty}]}}}}}}"
+    )
+    code, place = fault
+    assert reader.told(result) == [
+        (code, f"spec.template.spec.replicatedJobs{place}"),
+        ("TF403", "spec.template.spec.replicatedJobs[1].replicas"),
+        ("TF404", "spec.template.spec.replicatedJobs[1].template.spec.template.spec.containers"),
+    ]
+    (only,) = result.model.spec.template.spec["replicatedJobs"]
+    assert only["name"] == "node"
+
+
 def test_a_failure_rule_without_a_name_gets_the_one_that_jobset_gives_it(reader):
     job = "{name: node, template: {spec: {template: {spec: {containers: [{name: node}]}}}}}"
     jobset = f"{{failurePolicy: {{rules: [{{action: FailJobSet}}]}}, replicatedJobs: [{job}]}}"

@@ -74,7 +74,9 @@ def test_there_are_at_most_16_patches(reader):
         ("My_Job", "write my-job"),
         ("7b-finetune", "write job-7b-finetune"),
         ("llama3.2-ft", "write llama3-2-ft"),
-        ("a" * 64, "choose a shorter name"),
+        ("größe-模型", "write grosse"),
+        ("🚀", "write job"),
+        ("a" * 64, "choose a shorter name, since the names of its pods add to it and end at 63, too"),
     ],
 )
 def test_a_job_is_named_by_rfc_1035(reader, name, hint):
@@ -173,3 +175,14 @@ def test_a_job_of_a_deprecated_runtime_gets_a_warning(reader, support, code):
     [job] = load("kind: TrainJob", "a.yaml").documents
     told = deprecation(runtime, job)
     assert (told.code if told else None) == code
+
+
+@pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime"])
+def test_labels_and_annotations_are_those_that_the_api_server_takes(reader, kind):
+    metadata = '{name: a, labels: {"c d": x, e: "x y", a/b/c: x, f.io/g: h, i: ""}, annotations: {"x y": z, j: "k l"}}'
+    assert [told for told in reader.told(reader.object(kind, metadata)) if told[0] == "TF533"] == [
+        ("TF533", "metadata.labels.c d"),
+        ("TF533", "metadata.labels.e"),
+        ("TF533", "metadata.labels.a/b/c"),
+        ("TF533", "metadata.annotations.x y"),
+    ]

@@ -209,3 +209,10 @@ def test_a_broken_runtime_is_one_error_of_a_job():
 def test_two_faults_at_one_place_are_both_told():
     faults = [runtime_fault(message="a"), runtime_fault(message="b"), runtime_fault("TF526", "a")]
     assert render_text(faults, colour=False).endswith("3 errors in 1 file\n")
+
+
+def test_an_object_that_shows_another_side_of_an_error_adds_nothing():
+    faults = [runtime_fault("TF102", "must be a string"), runtime_fault("TF525", "is missing", job="a")]
+    shown = render_text(faults, colour=False)
+    assert "TF525" not in shown
+    assert shown.endswith("\n\n1 error in 1 file\n")

@@ -220,9 +220,7 @@ def test_images_of_a_shipped_runtime_are_not_the_jobs_to_pin():
 )
 def test_commands_that_drop_a_launcher(node, trainer, field):
     (*messages,) = told(compiled(node=node, trainer=trainer), "TF609")
-    assert [message.split(",")[0] for message in messages] == [f"replaces the runtime's {field}"] * bool(
-        field
-    )
+    assert [message.split(",")[0] for message in messages] == [f"replaces the runtime's {field}"] * bool(field)
 
 
 @pytest.mark.parametrize(
@@ -267,3 +265,61 @@ def test_host_names_are_needed_by_frameworks_only():
 def test_limits(runtimes, jobs, number):
     result = compiled(node={"resources": runtimes}, trainer={"resourcesPerNode": jobs})
     assert len(told(result, "TF614")) == number
+
+
+DIGEST = f"@sha256:{0:064}"
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        f"llm{DIGEST}",
+        f"localhost:5000/a/b__c/d--e.f:V1.2_x{DIGEST}",
+        f"Registry.Example.com/llm{DIGEST}",
+        f"123456789.dkr.ecr.us-east-1.amazonaws.com/x/y{DIGEST}",
+    ],
+)
+def test_an_image_that_a_kubelet_can_pull(image):
+    assert told(compiled(trainer={"image": image})) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "hint"),
+    [
+        ("registry.example.com/LLM:V1", "write registry.example.com/llm:V1"),
+        ("registry.example.com/llm: 1.4.0", "write registry.example.com/llm:1.4.0"),
+        ("https://ghcr.io/a/b:1", "write ghcr.io/a/b:1"),
+        ("“llm:1”", "write llm:1"),
+        ("{{ registry }}/llm", "write registry/path/name:tag, without blanks"),
+        ("a b", "write registry/path/name:tag, without blanks"),
+        ("-" * 300, "write registry/path/name:tag, without blanks"),
+    ],
+)
+def test_an_image_that_no_kubelet_can_pull(image, hint):
+    lints = [d for d in compiled(trainer={"image": image})["diagnostics"] if d["plugin"] == "lints"]
+    assert [(d["code"], d["field"], d["hint"]) for d in lints] == [("TF618", "spec.trainer.image", hint)]
+
+
+@pytest.mark.parametrize(
+    ("resources", "problem", "hint"),
+    [
+        ({"memory": 64}, "memory of 64 bytes is hardly meant", "write 64Mi or 64Gi"),
+        ({"memory": "400m"}, "memory of 400 thousandths of a byte is hardly meant", "write 400Mi or 400Gi"),
+        ({"nvidia.com/gpus": 8}, "no node offers nvidia.com/gpus", "write nvidia.com/gpu"),
+        ({"nvidia/gpu": 8}, "no node offers nvidia/gpu", "write nvidia.com/gpu"),
+        ({"amd.com/GPU": 8}, "no node offers amd.com/GPU", "write amd.com/gpu"),
+    ],
+)
+def test_a_resource_that_is_hardly_meant(resources, problem, hint):
+    trainer = {"resourcesPerNode": {"limits": resources, "requests": resources}}
+    lints = [d for d in compiled(trainer=trainer)["diagnostics"] if d["code"] == "TF619"]
+    assert [(d["message"].split(",")[0], d["hint"]) for d in lints] == [(problem, hint)]
+
+
+@pytest.mark.parametrize(
+    "name", ["nvidia.com/mig-1g.5gb", "nvidia.com/gpu.shared", "example.com/gpu", "nvidia.com/pgpu"]
+)
+def test_a_device_may_have_a_name_of_its_own(name):
+    assert (
+        told(compiled(trainer={"resourcesPerNode": {"limits": {name: 1, "memory": "1Gi", "cpu": "64"}}}), "TF619") == []
+    )

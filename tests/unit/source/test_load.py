@@ -54,8 +54,29 @@ def test_items_of_a_list_are_documents_of_their_own():
     assert trees(text) == [{"kind": "A"}, {"kind": "B"}, {"kind": "C"}]
 
 
-def test_a_list_without_items_holds_nothing():
-    assert trees("kind: List\nitems: []\n") == []
+@pytest.mark.parametrize("text", ["kind: List\nitems: []\n", "kind: List\nitems:\n", "kind: List\n"])
+def test_a_list_without_items_holds_nothing(text):
+    assert load(text, "f.yaml") == ([], [])
+
+
+@pytest.mark.parametrize("items", ["{a: 1}", "text", "0", '""'])
+def test_the_items_of_a_list_are_a_list(items):
+    loaded = load(f"kind: List\nitems: {items}\n", "f.yaml")
+    (problem,) = loaded.diagnostics
+    assert (loaded.documents, problem.code, problem.path, problem.position) == ([], "TF102", ("items",), (2, 8))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"), [("- a: 1\n", "write its entries as documents"), ("// a\n", "start comments with #")]
+)
+def test_what_is_no_object_gets_a_hint_where_the_mistake_is_known(text, hint):
+    (problem,) = load(text, "f.yaml").diagnostics
+    assert (problem.code, problem.hint.startswith(hint)) == ("TF009", True)
+
+
+def test_a_binary_file_is_called_so():
+    (problem,) = load(b"\x7fELF\x02\x00\xd0\x00\x00", "f.yaml").diagnostics
+    assert (problem.code, problem.message) == ("TF002", "the file is binary, not text")
 
 
 @pytest.mark.parametrize("text", ["- a\n", "text", "42", '"quoted"', "[{a: 1}]"])

@@ -42,6 +42,24 @@ MISTAKES = [
     ('a: "x" y', (1, 8), '"y" stands behind the end of the value', WHOLE),
     ("a: [b]]", (1, 7), '"]" stands behind the end of the value', "remove it, or open it before"),
     ("a: [1, 2\nb: 3", (1, 4), "the [ that opens here is not closed where it should be", None),
+    (
+        'a: ["echo "hi""]',
+        (1, 12),
+        '"hi""]" stands behind the end of the value',
+        r'put a comma between the entries, or write \" for " within double quotes',
+    ),
+    (
+        "a: ['it's']",
+        (1, 9),
+        '"s\']" stands behind the end of the value',
+        "put a comma between the entries, or write '' for ' within single quotes",
+    ),
+    (
+        "a:\n  - b\n  -c",
+        (3, 3),
+        "a list item needs a space behind its dash",
+        'write "- c", or "- -c" if this dash belongs to the text',
+    ),
     ("a: {b: 1", (1, 4), "the { that opens here is not closed where it should be", None),
     ("a: [", (1, 4), "the [ that opens here is not closed where it should be", None),
     (
@@ -63,9 +81,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "position", "message", "hint"), MISTAKES, ids=[repr(m[0]) for m in MISTAKES]
-)
+@pytest.mark.parametrize(("text", "position", "message", "hint"), MISTAKES, ids=[repr(m[0]) for m in MISTAKES])
 def test_a_mistake_is_explained_where_it_stands(text, position, message, hint):
     found = load(text, "f.yaml").diagnostics[0]
     assert (found.code, found.severity, found.file) == ("TF001", "error", "f.yaml")
@@ -78,3 +94,32 @@ def test_places_count_from_the_start_of_the_file():
     assert found.position == (6, 9)
     assert found.place
     assert found.place.line(6) == "c: é @ x: y"
+
+
+CHOOSE = "choose one of the two sides, and delete the three markers"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at", "message", "hint"),
+    [
+        ("a: 1\n<<<<<<< HEAD\nb: 1\n=======\n", "TF001", (2, 1), "<<<<<<< marks an unresolved merge conflict", CHOOSE),
+        ("a: 1\n=======\nb: 2\n>>>>>>> x\n", "TF001", (2, 1), "======= marks an unresolved merge conflict", CHOOSE),
+        ("```yaml\na: 1\n```\n", "TF001", (1, 1), "``` is Markdown, not YAML", None),
+        ("a: 1\n----\nb: 1\n", "TF001", (2, 1), "this line separates no documents", None),
+        ("a: {}\n  ---\nb: 1\n", "TF001", (2, 3), "this line separates no documents", None),
+        ("a: {\n  b:\u00a04\n", "TF003", (2, 5), "a no-break space (U+00A0) is no space to YAML", None),
+        ("a: 1\n\u00a0\u00a0b: 1\n  c: 1\n", "TF003", (2, 1), "a no-break space (U+00A0) is no space to YAML", None),
+        ("a：4\nb: 2\n", "TF003", (1, 2), "a fullwidth colon (U+FF1A) is not the : of YAML", None),
+        ("---\n\ufeffa: 1\nb: 1\n", "TF003", (2, 1), "a byte order mark (U+FEFF) stands within the file", None),
+    ],
+)
+def test_what_got_in_by_accident_is_called_by_its_name(text, code, at, message, hint):
+    [problem] = load(text, "a.yaml").diagnostics
+    assert (problem.code, problem.position, problem.message) == (code, at, message)
+    assert problem.hint == (hint or problem.hint) != ""
+
+
+@pytest.mark.parametrize("text", ['a: "10\u00a0€"\nb c\nd: 1\n', "a: '```'\nb c\nd: 1\n"])
+def test_what_is_meant_is_no_accident(text):
+    [problem] = load(text, "a.yaml").diagnostics
+    assert problem.message == '"b c" is no key: it has no colon'

@@ -1,0 +1,66 @@
+"""What got into a YAML file by accident: the leftovers of other tools, and characters that look like others."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A syntax error of one document; `index` counts characters from the document's start."""
+
+    index: int
+    message: str
+    hint: str = ""
+    code: str = "TF001"
+
+
+_CONFLICT = re.compile(r"^(?:<{7} .*|={7}$|>{7} .*)", re.MULTILINE)
+_FENCE = re.compile(r"^ *```", re.MULTILINE)
+_SEPARATOR = re.compile(r"^(?: +---|-{4,}) *$", re.MULTILINE)
+_LOOKALIKE = re.compile(
+    "(?:^ *|[:\"'-])([\u00a0\u2000-\u200a\u202f\u205f\u3000])|([\u200b\u2060\ufeff\uff1a])", re.MULTILINE
+)
+"""A space that is none, where it could be taken for structure; what is never meant, anywhere."""
+_MEANT = {
+    "\u200b": ("stands here unseen", "delete it"),
+    "\u2060": ("stands here unseen", "delete it"),
+    "\ufeff": ("stands within the file", "delete it: only the start of a file may have one"),
+    "\uff1a": ("is not the : of YAML", "write an ordinary : and a space"),
+}
+_SPACE = ("is no space to YAML", "replace it by ordinary spaces")
+
+
+def foreign(text: str, index: int) -> Complaint | None:
+    """The accident behind a parser's complaint about `index`, if it is one.
+
+    Markers of a merge count wherever they stand: what the parser stumbles over is often far below. All
+    else is looked for in the line of the complaint and in the one above.
+    """
+    if found := _CONFLICT.search(text):
+        message = f"{found[0].split()[0]} marks an unresolved merge conflict"
+        return Complaint(found.start(), message, "choose one of the two sides, and delete the three markers")
+    start = text.rfind("\n", 0, max(text.rfind("\n", 0, index), 0)) + 1
+    end = text.find("\n", index)
+    return _nearby(text, start, end if end >= 0 else len(text))
+
+
+def _nearby(text: str, start: int, end: int) -> Complaint | None:
+    if found := _FENCE.search(text, start, end):
+        message = "``` is Markdown, not YAML"
+        return Complaint(found.start(), message, "delete the lines that hold nothing else")
+    if found := _SEPARATOR.search(text, start, end):
+        at = found.end() - len(found[0].strip())
+        return Complaint(at, "this line separates no documents", "write --- at the very start of the line")
+    if found := _LOOKALIKE.search(text, start, end):
+        return _lookalike(found)
+    return None
+
+
+def _lookalike(found: re.Match[str]) -> Complaint:
+    character = found[1] or found[2]
+    name = "byte order mark" if character == "\ufeff" else unicodedata.name(character).lower()
+    why, hint = _MEANT.get(character, _SPACE)
+    return Complaint(found.end() - 1, f"a {name} (U+{ord(character):04X}) {why}", hint, "TF003")
