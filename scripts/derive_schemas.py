@@ -57,9 +57,11 @@ STRINGS: Schema = {"type": "array", "items": STRING}
 OPEN: Schema = {"type": "object"}
 EMPTY: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
 QUANTITY: Schema = {
+    # Narrower than upstream's pattern, which takes exponents that no reader of quantities takes: 1e1.5, 1e999.
     "type": ["integer", "string"],
     "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+    r"(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?0{0,6}(1?[0-9]{1,2}|200)))?$",
+    "maxLength": 200,
 }
 QUANTITIES: Schema = {"type": "object", "additionalProperties": {"$ref": "#/$defs/Quantity"}}
 
@@ -429,9 +431,7 @@ def derive() -> dict[str, Schema]:
 
 
 def main() -> None:
-    lines = (
-        f"{json.dumps(name)}:{json.dumps(schema, separators=(',', ':'))}" for name, schema in derive().items()
-    )
+    lines = (f"{json.dumps(name)}:{json.dumps(schema, separators=(',', ':'))}" for name, schema in derive().items())
     TARGET.write_text('{"$defs":{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 from trainform.source import load
 
 LEAVES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**63), 2**63 - 1)
-    | st.text(st.characters(exclude_categories=["Cs"]))
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"]))
 )
 TREES = st.recursive(
     LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text("abc", min_size=1), inner), max_leaves=10

@@ -34,7 +34,7 @@ Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:y
 
 
 def as_yaml(tree: Tree, **options: Any) -> str:
-    return yaml.dump(tree, Dumper=Quoting, sort_keys=False, allow_unicode=True, **options)
+    return str(yaml.dump(tree, Dumper=Quoting, sort_keys=False, allow_unicode=True, **options))
 
 
 def as_json(trees: list[Tree]) -> str:

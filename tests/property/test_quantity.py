@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainform.k8s.quantity import QuantityError, canonical, parse
+from trainform.k8s.schemas import definitions
 
 # Up to `T`: from 10**21 on, Kubernetes has no suffix to write and loses the size.
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "e3", "e-3", "e10"]
@@ -60,3 +61,9 @@ def form_or_reason(text):
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_read_or_refused_in_words(text):
     assert form_or_reason(text)
+
+
+@given(st.from_regex(definitions()["Quantity"]["pattern"], fullmatch=True).filter(lambda text: len(text) <= 200))
+@settings(max_examples=300, deadline=None)
+def test_what_the_schema_lets_pass_can_be_read(text):
+    assert canonical(text)

@@ -14,9 +14,7 @@ pytestmark = WITHOUT_NUMPY
 
 LAUNCHERS = (["torchrun"], *([python, "-m", "torch.distributed.run"] for python in ("python", "python3")))
 
-PODS = [
-    pod for pod in (*golden_pods(), *shipped_pods(), *corpus_pods()) if pod.words()[:2] != ["tune", "run"]
-]
+PODS = [pod for pod in (*golden_pods(), *shipped_pods(), *corpus_pods()) if pod.words()[:2] != ["tune", "run"]]
 
 
 @pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.id) for pod in PODS])

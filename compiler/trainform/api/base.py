@@ -20,9 +20,7 @@ KUBERNETES = "kubernetes"
 class Model(BaseModel):
     """A part of a document: frozen, nothing unknown, no coercion (a number is not a string)."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True
-    )
+    model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
 
 def absent(default: Any) -> BeforeValidator:
@@ -36,9 +34,7 @@ class Kube:
 
     kind: str
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
     def check(self, tree: Any) -> object:
@@ -52,9 +48,7 @@ class KubeList:
 
     kind: str
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
 
     def check(self, entries: object) -> object:

@@ -55,16 +55,12 @@ _ELASTIC = Advice(
     "mlPolicy: {numNodes: 4, torch: {}} with template.spec.failurePolicy: {maxRestarts: 3}",
     older=True,
 )
-_PROCESSES = Advice(
-    "write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True
-)
+_PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
 _PATCHED_CONTAINER = {
     "image": Advice(
         "a patch cannot set it: write spec.trainer.image", "trainer: {image: registry.example.com/train:1}"
     ),
-    "command": Advice(
-        "a patch cannot set it: write spec.trainer.command", "trainer: {command: [python, train.py]}"
-    ),
+    "command": Advice("a patch cannot set it: write spec.trainer.command", "trainer: {command: [python, train.py]}"),
     "args": Advice("a patch cannot set it: write spec.trainer.args", 'trainer: {args: ["--epochs", "3"]}'),
     "resources": Advice(
         "a patch cannot set it: write spec.trainer.resourcesPerNode",
@@ -85,9 +81,7 @@ JOB: dict[str, Advice] = {
         "write spec.initializer.dataset", "initializer: {dataset: {storageUri: hf://org/data}}", older=True
     ),
     "spec.trainerConfig": Advice("write spec.trainer", "trainer: {numNodes: 2}", older=True),
-    "spec.trainingRuntimeRef": Advice(
-        "write spec.runtimeRef", "runtimeRef: {name: torch-distributed}", older=True
-    ),
+    "spec.trainingRuntimeRef": Advice("write spec.runtimeRef", "runtimeRef: {name: torch-distributed}", older=True),
     **{
         f"spec.{field}": Advice(
             f"write metadata.{field} for the job, or {_PATCH}.template.metadata.{field} for its JobSet"
@@ -102,9 +96,7 @@ JOB: dict[str, Advice] = {
         f"{_RUNTIME}; a job sets spec.trainer.numNodes and numProcPerNode", "trainer: {numNodes: 2}"
     ),
     "spec.podGroupPolicy": Advice(_RUNTIME, "podGroupPolicy: {coscheduling: {scheduleTimeoutSeconds: 120}}"),
-    "spec.failurePolicy": Advice(
-        f"{_RUNTIME}, at {_TEMPLATE}.failurePolicy", "failurePolicy: {maxRestarts: 3}"
-    ),
+    "spec.failurePolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.failurePolicy", "failurePolicy: {maxRestarts: 3}"),
     "spec.successPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.successPolicy"),
     "spec.cleanupPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
     "spec.cleanPodPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
@@ -113,9 +105,7 @@ JOB: dict[str, Advice] = {
     "spec.runtimeRef.apiVersion": Advice(
         "write spec.runtimeRef.apiGroup, or leave it out", "apiGroup: trainer.kubeflow.org"
     ),
-    "spec.runtimeRef.namespace": Advice(
-        "leave it out: a TrainingRuntime is looked up in the job's own namespace"
-    ),
+    "spec.runtimeRef.namespace": Advice("leave it out: a TrainingRuntime is looked up in the job's own namespace"),
     "spec.trainer.volumeMounts": _MOUNTS,
     "spec.trainer.volumes": Advice(f"write {_POD_PATCH}.spec.volumes"),
     "spec.trainer.nodeSelector": Advice(
@@ -133,12 +123,8 @@ JOB: dict[str, Advice] = {
     "spec.initializer.dataset.accessToken": Advice(
         "write a Secret and name it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
     ),
-    f"{_JOB_PATCH}.template.spec.parallelism": Advice(
-        "write spec.trainer.numNodes", "trainer: {numNodes: 2}"
-    ),
-    f"{_JOB_PATCH}.template.spec.completions": Advice(
-        "write spec.trainer.numNodes", "trainer: {numNodes: 2}"
-    ),
+    f"{_JOB_PATCH}.template.spec.parallelism": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
+    f"{_JOB_PATCH}.template.spec.completions": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
     f"{_JOB_PATCH}.replicas": Advice("leave it out: a step is one Job; write spec.trainer.numNodes"),
     f"{_PATCH}.template.spec.ttlSecondsAfterFinished": Advice(
         f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished: a patch cannot"
@@ -184,10 +170,7 @@ RUNTIME: dict[str, Advice] = {
         f"spec.{field}": Advice(f"write {_TEMPLATE}.{field}")
         for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
     },
-    **{
-        f"{_TEMPLATE}.{field}": Advice(f"it is a field of pods: write {_POD}.{field}")
-        for field in _POD_FIELDS
-    },
+    **{f"{_TEMPLATE}.{field}": Advice(f"it is a field of pods: write {_POD}.{field}") for field in _POD_FIELDS},
     "spec.template.replicatedJobs": Advice(f"write {_TEMPLATE}.replicatedJobs"),
 }
 """Advice for a runtime."""

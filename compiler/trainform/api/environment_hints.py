@@ -8,9 +8,7 @@ _KUEUE = "spec.scheduling.kueue"
 _GANG = "spec.scheduling.gang"
 _INHERITS = Advice("environments inherit nothing: write out what holds here")
 _VALUES = Advice("write spec.values", "values: {registry: registry.example.com}")
-_PATCHES = Advice(
-    "write spec.patches", "patches: [{target: {kind: JobSet}, patch: {metadata: {labels: {team: a}}}}]"
-)
+_PATCHES = Advice("write spec.patches", "patches: [{target: {kind: JobSet}, patch: {metadata: {labels: {team: a}}}}]")
 _QUEUE = Advice(f"write {_KUEUE}.localQueue", "scheduling: {kueue: {localQueue: team-a}}")
 _PRIORITY = Advice(f"write {_KUEUE}.priorityClass", "scheduling: {kueue: {priorityClass: high}}")
 _TOPOLOGY = Advice(

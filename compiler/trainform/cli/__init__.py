@@ -73,7 +73,7 @@ def _open_what_is_closed() -> None:
     """`trainform … >&-`: a stream that the caller has closed is as good as an empty one."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as we live
 
 
 def _follow_the_customs_of_pipes() -> None:

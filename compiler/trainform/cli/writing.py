@@ -33,6 +33,8 @@ def carry_out(rendering: Rendering, *, keep_going: bool) -> bool:
         writer.recover(root)
     except OSError as error:
         plan.diagnostics.append(os_error("TF707", path, error, "cannot be written"))
+        plan.wrote.clear()  # which of them were is not known; the next run goes on from there
+        plan.removed.clear()
     return True
 
 

@@ -52,12 +52,7 @@ def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity =
     source, path = blame(plan, tree, problem.path)
     name = f"{tree['kind']}/{tree['metadata'].get('name', '')}"
     for index, told in enumerate(plan.diagnostics):
-        if (
-            told.severity == severity == "error"
-            and told.place is source
-            and told.path == path
-            and not told.object
-        ):
+        if told.severity == severity == "error" and told.place is source and told.path == path and not told.object:
             plan.diagnostics[index] = replace(told, object=name, object_path=problem.path)
             return
     plan.report(

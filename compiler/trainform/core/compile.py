@@ -126,9 +126,7 @@ def compile_job(item: Input, run: Run) -> CompiledJob:
     return replace(result, secrets=plan.secrets, runtime=runtime)
 
 
-def _plan(
-    job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnostic], run: Run, name: str = ""
-) -> Plan:
+def _plan(job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnostic], run: Run, name: str = "") -> Plan:
     """A plan before its stages, companions attached, which knows the `diagnostics` told so far."""
     assert isinstance(runtime.model, Runtime)
     plan = take_apart(job, item, runtime.model, runtime.document, run, name or job.metadata.name)
@@ -147,9 +145,7 @@ def _hashed_name(plan: Plan, run: Run) -> str:
     return hashed_name(plan)
 
 
-def take_apart(
-    job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run, name: str
-) -> Plan:
+def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run, name: str) -> Plan:
     """A fresh plan: the runtime's template with all patches and the job's resources merged in.
 
     `name` is that of the JobSet.

@@ -41,9 +41,7 @@ def effective_gang(plan: Plan) -> Gang:
         return own
     if choice.scheduler == "none":
         if own.scheduler:
-            message = (
-                f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
-            )
+            message = f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
             _tell(plan, message, "pods of a job may then start without each other", error=False)
         return Gang()
     if own.scheduler and own.scheduler != choice.scheduler:
@@ -74,9 +72,7 @@ def _runtimes_gang(plan: Plan) -> Gang:
 
 def _tell(plan: Plan, message: str, hint: str, *, error: bool) -> None:
     place = plan.destination.document
-    plan.report(
-        "TF164", message, severity="error" if error else "warning", hint=hint, path=CHOICE, place=place
-    )
+    plan.report("TF164", message, severity="error" if error else "warning", hint=hint, path=CHOICE, place=place)
 
 
 def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:

@@ -106,9 +106,7 @@ def sort(
     return inputs
 
 
-def _take_environment(
-    inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]
-) -> None:
+def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]) -> None:
     """Move the Environment from the documents to the inputs: all else depends on its namespace."""
     found = [document for document in documents if subject(document.tree)[0] == "environment"]
     for document in sorted(found, key=_start):
@@ -180,9 +178,7 @@ def _ambiguous(*runtimes: Input) -> Input:
     return replace(first, diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
-def _input(
-    document: Document, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]
-) -> Input:
+def _input(document: Document, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]) -> Input:
     found = cache.get(document) or cache.setdefault(document, read(document))
     told = [*source, *found.diagnostics]
     known = found.model is not None or found.subject == "fact"

@@ -107,9 +107,7 @@ def _known_containers(plan: Plan, template: Tree, patch: Tree, path: Path, place
     return {**patch, "spec": {**job_spec, "template": pod}}
 
 
-def _unknown(
-    plan: Plan, what: str, name: object, names: list[Any], path: Path, place: Document | None
-) -> None:
+def _unknown(plan: Plan, what: str, name: object, names: list[Any], path: Path, place: Document | None) -> None:
     known = ", ".join(str(n) for n in names) or "none"
     plan.deviates_each(
         "D04",
@@ -120,9 +118,7 @@ def _unknown(
     )
 
 
-def _tell_replaced_sources(
-    plan: Plan, template: Tree, patch: Tree, path: Path, place: Document | None
-) -> None:
+def _tell_replaced_sources(plan: Plan, template: Tree, patch: Tree, path: Path, place: Document | None) -> None:
     base = _pod_spec(template).get("volumes") or ()
     for name in replaced_sources(base, _pod_spec(patch).get("volumes") or ()):
         plan.deviates(

@@ -80,9 +80,7 @@ def _load(entry_point: EntryPoint) -> Installed:
         raise PluginError(f"plugin {entry_point.name!r} is no subclass of trainform.Plugin")
     _check_names(entry_point.name, type(plugin))
     distribution = entry_point.dist
-    return Installed(
-        plugin, distribution.name if distribution else "", distribution.version if distribution else ""
-    )
+    return Installed(plugin, distribution.name if distribution else "", distribution.version if distribution else "")
 
 
 def _taken(entry_point: EntryPoint, earlier: Installed) -> str:

@@ -11,6 +11,9 @@ WIDTH = 120
 LEAD = 40
 """A line longer than `WIDTH` columns is cut, with `LEAD` columns kept before the mark."""
 
+_WINDOW = 4 * WIDTH
+"""Characters before and behind the mark that are looked at; a line may have millions."""
+
 _TOKEN = re.compile(
     r"""
       \s+                                                  # white space, a tab for example
@@ -38,9 +41,9 @@ def excerpt(line: str, column: int) -> Excerpt:
     columns, so that the mark stands under what it means in any terminal.
     """
     index = min(column - 1, len(line))
-    token = _TOKEN.match(line, index)
+    token = _TOKEN.match(line, index, index + _WINDOW)
     end = max(token.end() if token else index, index + 1)
-    before, marked, after = line[:index], line[index:end], line[end:]
+    before, marked, after = line[max(index - _WINDOW, 0) : index], line[index:end], line[end : end + _WINDOW]
     return _cut(printable(before), printable(marked) or " ", printable(after))
 
 

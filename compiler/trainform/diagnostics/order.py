@@ -15,7 +15,9 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
     A runtime that ten jobs use is read once but checked with each of them, hence the doubles.
     """
-    unique = {_key(diagnostic): diagnostic for diagnostic in diagnostics}
+    # Looked up once: a position costs a walk through the source, and every format asks for it several times.
+    placed = (replace(each, at=each.position) if each.place else each for each in diagnostics)
+    unique = {_key(diagnostic): diagnostic for diagnostic in placed}
     return [unique[key] for key in sorted(unique)]
 
 
@@ -99,7 +101,12 @@ def brief(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], str]:
     and the count of what is left out (`997 warnings, 1000 infos`), empty where nothing is."""
     told, left = [], dict.fromkeys(SEVERITIES, 0)
     shown: dict[str, int] = {}
+    seen = set()
     for each in diagnostics:
+        same = (each.code, each.file, each.path, each.message)  # found once with each Environment, for example
+        if each.severity != "error" and same in seen:
+            continue
+        seen.add(same)
         shown[each.code] = shown.get(each.code, 0) + 1
         if each.severity == "error" or (each.severity == "warning" and shown[each.code] <= FEW):
             told.append(each)

@@ -11,6 +11,9 @@ from trainform.diagnostics.order import folded, summary
 SILENT = ("TF156",)
 """Codes whose line is not repeated: it holds a private key."""
 
+_LONGEST = 1000
+"""Characters that are shown of a message, hint or field: what someone wrote may be part of it, at any length."""
+
 _RESET = "\x1b[0m"
 _STYLES = {
     "error": "\x1b[1;31m",
@@ -62,7 +65,7 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
         paint("code", diagnostic.code) if field else paint("code", diagnostic.code) + ":",
     ]
     if field:
-        words.append(paint("field", printable(field)) + ":")
+        words.append(paint("field", printable(_cut(field))) + ":")
     return " ".join([*words, _indented(diagnostic.message, 2)])
 
 
@@ -88,7 +91,7 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
     if rendered := _rendered(diagnostic):
-        notes.append(f"  {paint('note', 'note')}: {printable(rendered)}")
+        notes.append(f"  {paint('note', 'note')}: {printable(_cut(rendered))}")
     return notes
 
 
@@ -102,4 +105,8 @@ def _rendered(diagnostic: Diagnostic) -> str:
 
 
 def _indented(text: str, width: int) -> str:
-    return f"\n{' ' * width}".join(printable(line) for line in text.split("\n"))
+    return f"\n{' ' * width}".join(map(printable, _cut(text).split("\n")))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -209,18 +209,14 @@ def _kueue_kinds() -> dict[str, _Kind]:
         "topologyName": name,
         "resourceWeights": anything,
     }
-    levels = list_of(
-        fields({"nodeLabel": name}, ("nodeLabel",)), may_be_empty=False, most=16, key="nodeLabel"
-    )
+    levels = list_of(fields({"nodeLabel": name}, ("nodeLabel",)), may_be_empty=False, most=16, key="nodeLabel")
     alpha = (*_KUEUE, "kueue.x-k8s.io/v1alpha1")
     return {
         "ClusterQueue": _Kind(_KUEUE, {"spec": fields(cluster_queue)}, (), fact_rules.cluster_queue),
         "Cohort": _Kind(alpha, {"spec": fields(cohort)}, (), fact_rules.cohort),
         "LocalQueue": _Kind(_KUEUE, {"spec": fields(local_queue, ("clusterQueue",))}, ("spec",)),
         "ResourceFlavor": _Kind(_KUEUE, {"spec": fields(flavor)}, (), fact_rules.resource_flavor),
-        "Topology": _Kind(
-            alpha, {"spec": fields({"levels": levels}, ("levels",))}, ("spec",), fact_rules.topology
-        ),
+        "Topology": _Kind(alpha, {"spec": fields({"levels": levels}, ("levels",))}, ("spec",), fact_rules.topology),
     }
 
 

@@ -67,6 +67,4 @@ def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> Non
 
 def _mounts(pod: Tree, name: str) -> bool:
     containers = tables(pod, "containers") + tables(pod, "initContainers")
-    return any(
-        mount.get("name") == name for container in containers for mount in tables(container, "volumeMounts")
-    )
+    return any(mount.get("name") == name for container in containers for mount in tables(container, "volumeMounts"))

@@ -115,9 +115,7 @@ def _key(container: Any, pointer: Pointer, depth: int) -> Any:
     if not isinstance(container, dict):
         raise _no_container(pointer[:depth])
     if token not in container:
-        raise PointerError(
-            f'there is no "{token}" in {_where(pointer[:depth])}', _missing(container, pointer, depth)
-        )
+        raise PointerError(f'there is no "{token}" in {_where(pointer[:depth])}', _missing(container, pointer, depth))
     return token
 
 

@@ -53,8 +53,7 @@ def _of_pod(pod_spec: Tree, kind: str) -> Requests:
     """What the pod as a whole requests, or is limited to, without overhead."""
     counted = {
         key: [
-            {**each, "resources": {"requests": table(table(each, "resources"), kind)}}
-            for each in tables(pod_spec, key)
+            {**each, "resources": {"requests": table(table(each, "resources"), kind)}} for each in tables(pod_spec, key)
         ]
         for key in CONTAINERS
     }
@@ -62,9 +61,7 @@ def _of_pod(pod_spec: Tree, kind: str) -> Requests:
     return pod_requests({**counted, "resources": whole})
 
 
-def _check_bounds(
-    requests: Requests, limits: Requests, item: Tree, where: str, path: Path, found: Found
-) -> None:
+def _check_bounds(requests: Requests, limits: Requests, item: Tree, where: str, path: Path, found: Found) -> None:
     for key, refusal in _BOUNDS.items():
         for resource, bound in table(item, key).items():
             reason = refusal(parse(bound), requests.get(resource), limits.get(resource))

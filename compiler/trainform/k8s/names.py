@@ -21,17 +21,13 @@ _DNS1123_SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _QUALIFIED = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _ENV_VAR = re.compile("[ -<>-~]+")
 
-_DNS1035_RULE = (
-    "must consist of lower-case letters, digits and `-`, begin with a letter and end with a letter or digit"
-)
+_DNS1035_RULE = "must consist of lower-case letters, digits and `-`, begin with a letter and end with a letter or digit"
 _DNS1123_RULE = "must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit"
 _SUBDOMAIN_RULE = (
     "must consist of parts joined by `.`, each of lower-case letters, digits and `-`, "
     "beginning and ending with a letter or digit"
 )
-_QUALIFIED_RULE = (
-    "must consist of letters, digits, `-`, `_` and `.`, and begin and end with a letter or digit"
-)
+_QUALIFIED_RULE = "must consist of letters, digits, `-`, `_` and `.`, and begin and end with a letter or digit"
 
 
 def dns1035_label(name: str) -> str | None:

@@ -32,9 +32,7 @@ def check(kind: str, tree: object) -> list[SchemaProblem]:
     "EnvVar", "PodTemplateSpec"), "ConfigMap", "coscheduling PodGroup" or "volcano PodGroup"; another one is a
     KeyError. At most one problem is found per element.
     """
-    if _validator(kind).is_valid(tree) and not (
-        isinstance(tree, dict) and _repeats(_keyed_lists(kind), tree)
-    ):
+    if _validator(kind).is_valid(tree) and not (isinstance(tree, dict) and _repeats(_keyed_lists(kind), tree)):
         return []
     return _problems(kind, tree)
 

@@ -74,9 +74,7 @@ def _weigh(job: JobDemand, queue: ClusterQueue, chosen: list[Choice], cohorts: C
     return Judged(job, queue, "fits", "", chosen, asked, heads=True)
 
 
-def _no_queue(
-    job: JobDemand, local_queue: Tree | None, queues: Mapping[str, ClusterQueue], facts: Facts
-) -> str:
+def _no_queue(job: JobDemand, local_queue: Tree | None, queues: Mapping[str, ClusterQueue], facts: Facts) -> str:
     """Which fact is missing between the job and its ClusterQueue."""
     if not job.queue:
         return f"has no label {QUEUE_LABEL}, so Kueue leaves it alone unless it manages all jobs"
@@ -116,9 +114,7 @@ def _refused(job: JobDemand, queue: ClusterQueue) -> str:
     return ""
 
 
-def _open_question(
-    job: JobDemand, queue: ClusterQueue, local_queue: Tree, facts: Facts
-) -> tuple[Verdict, str] | None:
+def _open_question(job: JobDemand, queue: ClusterQueue, local_queue: Tree, facts: Facts) -> tuple[Verdict, str] | None:
     """What else a job depends on for which the quotas suffice.
 
     A stopped queue starts nothing new until somebody lets it go on, so its jobs wait.

@@ -58,9 +58,7 @@ def _fitting(choice: Choice, room: Room) -> tuple[str, ...]:
     return tuple(
         flavor
         for flavor in choice.flavors
-        if all(
-            number <= room(FlavorResource(flavor, resource)) for resource, number in choice.amounts.items()
-        )
+        if all(number <= room(FlavorResource(flavor, resource)) for resource, number in choice.amounts.items())
     )
 
 

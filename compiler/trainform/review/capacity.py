@@ -85,9 +85,7 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
     return Capacity(uses, [_verdict(each, outcomes) for each in judged])
 
 
-def _queue_uses(
-    queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]
-) -> dict[FlavorResource, QueueUse]:
+def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]) -> dict[FlavorResource, QueueUse]:
     here = [each.asked for each in judged if each.queue is queue]
     return {
         key: QueueUse(

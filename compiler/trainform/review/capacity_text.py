@@ -40,9 +40,7 @@ def _tables(found: Capacity, colour: bool) -> list[str]:
 
 
 def _amounts(resource: str, use: QueueUse) -> tuple[str, str, str]:
-    nominal, borrowable, asked = (
-        written(resource, number) for number in (use.nominal, use.borrowable, use.asked)
-    )
+    nominal, borrowable, asked = (written(resource, number) for number in (use.nominal, use.borrowable, use.asked))
     return nominal, borrowable, asked
 
 

@@ -16,6 +16,9 @@ from trainform.source.json_text import without_pairs
 from trainform.source.parser import TooDeep, compose
 from trainform.source.text import Source
 
+Entry = tuple[Node, Node]
+"""Key and value of a mapping."""
+
 
 class Part:
     """The part of a file that holds one YAML document; its nodes are kept only once they are asked for."""
@@ -24,6 +27,7 @@ class Part:
         self.source = source
         self.start = start
         self.text = text
+        self._entries: dict[int, dict[str | None, Entry]] = {}
 
     @cached_property
     def root(self) -> Node | None:
@@ -32,6 +36,19 @@ class Part:
             return compose(without_pairs(self.text))
         except (YAMLError, TooDeep):
             return None
+
+    def entries(self, node: MappingNode) -> dict[str | None, Entry]:
+        """The entries of a mapping by key, those that win: the last of equal keys, then merged ones.
+
+        Kept by the identity of the node, which lives as long as `root`: a mapping may be asked for each of
+        thousands of keys.
+        """
+        found = self._entries.get(id(node))
+        if found is None:
+            found = self._entries[id(node)] = {}
+            for entry in _entries(node):
+                found.setdefault(read_key(entry[0]), entry)
+        return found
 
     def position_of(self, node: Node) -> Position:
         return self.position_at(node.start_mark.index)
@@ -111,27 +128,26 @@ class Document:
         steps: list[tuple[Node | None, Node | None]] = [(None, self.part.root)]
         for step in self.prefix + path:
             node = steps[-1][1]
-            found = _child(node, step) if node else None
+            found = self._child(node, step) if node else None
             if found is None:
                 break
             steps.append(found)
         return steps
+
+    def _child(self, node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+        if isinstance(node, SequenceNode) and isinstance(step, int):
+            return (None, node.value[step]) if 0 <= step < len(node.value) else None
+        if isinstance(node, MappingNode) and isinstance(step, str):
+            return self.part.entries(node).get(step)
+        return None
 
 
 def _is_block(node: Node | None) -> bool:
     return isinstance(node, CollectionNode) and not node.flow_style
 
 
-def _child(node: Node, step: str | int) -> tuple[Node | None, Node] | None:
-    if isinstance(node, SequenceNode) and isinstance(step, int):
-        return (None, node.value[step]) if 0 <= step < len(node.value) else None
-    if not isinstance(node, MappingNode):
-        return None
-    return next((pair for pair in _entries(node) if read_key(pair[0]) == step), None)
-
-
-def _entries(node: MappingNode) -> Iterator[tuple[Node, Node]]:
-    """The entries of a mapping, those that win first: the last of equal keys, then merged ones."""
+def _entries(node: MappingNode) -> Iterator[Entry]:
+    """The entries of a mapping, those that win first."""
     yield from (pair for pair in reversed(node.value) if not is_merge(pair[0]))
     for key, value in reversed(node.value):
         if is_merge(key):

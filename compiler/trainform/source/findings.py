@@ -147,9 +147,7 @@ class _Inspector:
                 continue
             sources = merge_sources(value)
             if len(sources) != (len(value.value) if isinstance(value, SequenceNode) else 1):
-                self.error(
-                    "TF011", path, value, "<< merges mappings only", "give it a mapping or a list of them"
-                )
+                self.error("TF011", path, value, "<< merges mappings only", "give it a mapping or a list of them")
             merged = [read_key(name) for source in sources for name, _ in source.value]
             if lost := [name for name in explicit if name in merged]:
                 self._late_merge(path, key, lost[0])

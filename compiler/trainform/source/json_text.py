@@ -53,9 +53,7 @@ def _height(tree: Any) -> int:
     return 1 + max(map(_height, tree), default=0) if isinstance(tree, list) else 0
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_refuse
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_refuse)
 
 
 def without_pairs(text: str) -> str:

@@ -116,9 +116,7 @@ def _no_colon(text: str, start: int, index: int) -> Complaint:
     if re.match(r"-[^\s-]", word):
         hint = f'write "- {word[1:]}", or "- {word}" if this dash belongs to the text'
         return Complaint(start, "a list item needs a space behind its dash", hint)
-    hint = (
-        f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to go on with the value above'
-    )
+    hint = f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to go on with the value above'
     return Complaint(start, f'"{word}" is no key: it has no colon', hint)
 
 

@@ -68,9 +68,7 @@ def load_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> Lo
     return Loaded([], problems) if problems else load_source(rendered)
 
 
-def render_template(
-    text: str | bytes, file: str, values: Mapping[str, Any]
-) -> tuple[Rendered, list[Diagnostic]]:
+def render_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> tuple[Rendered, list[Diagnostic]]:
     """The text of a template, and its problems, all of them errors; with problems the text is of no use."""
     source, problem = decode(text, file)
     if problem is None and len(source.text) > MAX_TEMPLATE:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from trainform.diagnostics import Diagnostic, Path, Position
 
@@ -21,7 +23,7 @@ _MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\n]|\Z)")
 _CONTENT = re.compile(r"^[ \t]*[^%#\s]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Source:
     """The text of one file: a place for problems that belong to no document."""
 
@@ -34,13 +36,21 @@ class Source:
 
     def position_at(self, offset: int) -> Position:
         """Line and column of the character at `offset`, counted from 0."""
-        before = self.text.rfind("\n", 0, offset)
-        return Position(self.text.count("\n", 0, offset) + 1, offset - before)
+        number = bisect_right(self._starts, offset)
+        return Position(number, offset - self._starts[number - 1] + 1)
 
     def line(self, number: int) -> str:
         """The text of one line, counted from 1, without its end; empty beyond the last."""
-        lines = self.text.split("\n", number)
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        if not 0 < number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line starts: made for the first problem, since a file may have thousands."""
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
 
 def decode(text: str | bytes, file: str) -> tuple[Source, Diagnostic | None]:

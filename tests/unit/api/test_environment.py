@@ -216,9 +216,7 @@ def test_a_hint_says_what_to_write(reader, spec, hint):
 
 
 def test_what_is_faulty_is_left_out_and_the_rest_is_there(reader):
-    result = reader.environment(
-        "{namespace: a, gitops: {engine: flux, naming: hash}, cluster: {kueue: 0.17}}"
-    )
+    result = reader.environment("{namespace: a, gitops: {engine: flux, naming: hash}, cluster: {kueue: 0.17}}")
     assert not result.whole
     assert result.model.spec.namespace == "a"
     assert result.model.spec.gitops.engine == "flux"

@@ -52,9 +52,7 @@ def test_other_kinds_are_left_alone_with_a_note(reader, head):
     ],
 )
 @pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"])
-def test_another_api_version_names_the_current_one_and_the_rest_is_read_all_the_same(
-    reader, api_version, kind
-):
+def test_another_api_version_names_the_current_one_and_the_rest_is_read_all_the_same(reader, api_version, kind):
     result = reader.text(f"apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{typo: 1}}")
     assert reader.told(result)[0] == ("TF205", "apiVersion")
     assert ("TF101", "spec.typo") in reader.told(result)

@@ -50,9 +50,7 @@ def test_a_faulty_field_is_left_out_and_the_rest_stays(reader):
 
 
 def test_an_entry_that_lacks_its_key_is_left_out_whole(reader):
-    result = reader.job(
-        "  trainer: {env: [{value: a}, {name: B}]}\n  runtimePatches: [{}, {manager: a.io/b}]"
-    )
+    result = reader.job("  trainer: {env: [{value: a}, {name: B}]}\n  runtimePatches: [{}, {manager: a.io/b}]")
     assert result.model.spec.trainer.env == [{"name": "B"}]
     assert [patch.manager for patch in result.model.spec.runtime_patches] == ["a.io/b"]
 
@@ -99,9 +97,7 @@ def test_a_job_without_a_name_is_judged_by_all_other_rules(reader, head):
     assert ("TF104", "spec.managedBy") in reader.told(result)
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"), [("", ("TF103", "[1].name")), ("name: node, ", ("TF105", "[1]"))]
-)
+@pytest.mark.parametrize(("name", "fault"), [("", ("TF103", "[1].name")), ("name: node, ", ("TF105", "[1]"))])
 def test_a_replicated_job_without_a_name_of_its_own_is_judged_and_then_left_out(reader, name, fault):
     step = "{labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}"
     pods = "{template: {spec: {containers: [{name: %s}]}}}"

@@ -37,9 +37,7 @@ def test_a_fault_of_a_job_is_told_at_its_element(reader, spec, code, field):
 
 
 def test_all_faults_come_in_one_run(reader):
-    result = reader.job(
-        "  suspend: 1\n  trainer: {image: 2, imgae: a, env: [{name: 1}]}\n  activeDeadlineSeconds: 0"
-    )
+    result = reader.job("  suspend: 1\n  trainer: {image: 2, imgae: a, env: [{name: 1}]}\n  activeDeadlineSeconds: 0")
     assert {field for _, field in reader.told(result)} == {
         "spec.suspend",
         "spec.trainer.image",
@@ -134,9 +132,7 @@ def test_trees_are_shared_not_copied():
     assert read.resources_per_node is trainer["resourcesPerNode"]
 
 
-@pytest.mark.parametrize(
-    "field", ["uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"]
-)
+@pytest.mark.parametrize("field", ["uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"])
 def test_what_only_a_server_writes_is_ignored_with_a_note(reader, field):
     spec = "{runtimeRef: {name: r}}\nstatus: {conditions: []}"
     result = reader.object("TrainJob", f"{{name: a, {field}: x}}", spec)

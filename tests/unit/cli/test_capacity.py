@@ -67,9 +67,7 @@ def test_json(jobs, trainform):
         "environments": {
             "default": {
                 "queues": {"gpu": {"h100/nvidia.com/gpu": {"nominal": "2", "borrowable": "0", "asked": "2"}}},
-                "jobs": [
-                    {"namespace": "ml", "name": "llm", "queue": "default", "verdict": "fits", "reason": ""}
-                ],
+                "jobs": [{"namespace": "ml", "name": "llm", "queue": "default", "verdict": "fits", "reason": ""}],
             }
         },
     }
@@ -102,9 +100,7 @@ def test_an_undeclared_fact_is_a_warning(jobs, trainform):
     (jobs / "facts.yaml").write_text(FACTS.split("---\n", 1)[1])
     ran = trainform("capacity")
     assert ran.code == 0
-    assert (
-        "warning TF563 spec.resourceGroups[0].flavors[0].name: ResourceFlavor h100 is not declared" in ran.err
-    )
+    assert "warning TF563 spec.resourceGroups[0].flavors[0].name: ResourceFlavor h100 is not declared" in ran.err
     assert "unknown  ResourceFlavor h100 of ClusterQueue gpu is not declared" in ran.out
 
 

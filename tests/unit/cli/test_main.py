@@ -16,9 +16,7 @@ SLOW = ("pydantic", "yaml", "jsonschema", "jsonschema_rs", "jinja2", "kubernetes
 
 
 def python(code: str, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, **options
-    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **options)
 
 
 def test_the_version(trainform):
@@ -121,9 +119,7 @@ def test_a_closed_pipe_is_quiet():
     code = "from trainform.cli import main; import sys; sys.argv = ['trainform', '--help']; main()"
     read_end, write_end = os.pipe()
     os.close(read_end)
-    ran = subprocess.run(
-        [sys.executable, "-c", code], stdout=write_end, stderr=subprocess.PIPE, text=True, check=False
-    )
+    ran = subprocess.run([sys.executable, "-c", code], stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write_end)
     assert (ran.returncode, ran.stderr) == (-signal.SIGPIPE, "")
 

@@ -111,8 +111,6 @@ def test_a_torchtune_trainer_shares_its_volume_with_both_initializers(name):
 
 
 def test_a_cache_job_may_name_its_dataset():
-    job = smallest(
-        "torch-distributed-with-cache", ", initializer: {dataset: {storageUri: cache://lake/orders}}"
-    )
+    job = smallest("torch-distributed-with-cache", ", initializer: {dataset: {storageUri: cache://lake/orders}}")
     env = pods(job)["dataset-initializer"]["containers"][0]["env"]
     assert {"name": "STORAGE_URI", "value": "cache://lake/orders"} in env

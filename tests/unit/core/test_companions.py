@@ -95,9 +95,7 @@ def test_companions_come_before_the_jobset():
 def test_the_cache_binding_ties_the_jobs_own_account_to_the_jobs_own_role():
     binding = objects(job("a", CACHE))["RoleBinding/a-cache-initializer"]
     assert binding["roleRef"]["name"] == "a-cache-initializer"
-    assert binding["subjects"] == [
-        {"kind": "ServiceAccount", "name": "a-cache-initializer", "namespace": "ml"}
-    ]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "a-cache-initializer", "namespace": "ml"}]
 
 
 def test_the_cache_role_creates_the_cluster_and_deletes_nothing():

@@ -102,8 +102,7 @@ def test_a_runtime_with_an_error_fails_its_jobs_and_says_where():
     broken = runtime(policy={"numNodes": "four"})
     result = compiled(broken, job("one"), job("two"))
     assert [e.message for e in errors(result) if e.code == "TF206"] == [
-        "runtime 'rt' has an error at <stdin>:2: "
-        'spec.mlPolicy.numNodes: must be an integer, not the string "four"'
+        "runtime 'rt' has an error at <stdin>:2: spec.mlPolicy.numNodes: must be an integer, not the string \"four\""
     ] * 2
 
 

@@ -95,18 +95,14 @@ def test_every_unknown_name_is_told_at_its_place():
 
 def test_a_patched_volume_has_one_source():
     volume = {"name": "data", "emptyDir": {}}
-    result = patched(
-        patch(pod_patch(volumes=[{"name": "data", "hostPath": {"path": "/d"}}])), volumes=[volume]
-    )
+    result = patched(patch(pod_patch(volumes=[{"name": "data", "hostPath": {"path": "/d"}}])), volumes=[volume])
     assert pod_spec(result)["volumes"] == [{"name": "data", "hostPath": {"path": "/d"}}]
     assert result.jobs[0].deviations == ["D05"]
 
 
 def test_a_volume_patched_with_the_same_source_is_no_deviation():
     volume = {"name": "data", "emptyDir": {}}
-    result = patched(
-        patch(pod_patch(volumes=[{"name": "data", "emptyDir": {"medium": "Memory"}}])), volumes=[volume]
-    )
+    result = patched(patch(pod_patch(volumes=[{"name": "data", "emptyDir": {"medium": "Memory"}}])), volumes=[volume])
     assert pod_spec(result)["volumes"] == [{"name": "data", "emptyDir": {"medium": "Memory"}}]
     assert result.jobs[0].deviations == []
 

@@ -63,9 +63,7 @@ def with_plugins(*plugins):
 def test_each_stage_runs_for_all_plugins_before_the_next_begins():
     calls: list[Any] = []
     compiled(job(), runtime(), plugins=[recorder("a", calls), recorder("b", calls)])
-    assert [call for call in calls if call[1] != "applies"] == [
-        (name, stage) for stage in STAGES for name in "ab"
-    ]
+    assert [call for call in calls if call[1] != "applies"] == [(name, stage) for stage in STAGES for name in "ab"]
 
 
 def test_whether_a_plugin_applies_is_asked_once_for_each_job():

@@ -81,9 +81,7 @@ def test_our_own_plugins_come_by_entry_point_in_the_literal_order():
 
 
 def test_plugins_come_with_the_package_that_brought_them():
-    assert {(installed.package, bool(installed.version)) for installed in installed_plugins()} == {
-        ("trainform", True)
-    }
+    assert {(installed.package, bool(installed.version)) for installed in installed_plugins()} == {("trainform", True)}
 
 
 def test_third_party_plugins_follow_by_name(found):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 
 import pytest
@@ -180,8 +180,8 @@ def test_colour_adds_escapes_and_changes_no_text():
 
 def runtime_fault(code: str = "TF530", message: str = "no such volume", *, job: str = "", field: str = "spec"):
     place = Source("spec: {}\n", Position(1, 7), "runtimes/torch.yaml")
-    shown = {"object": f"JobSet/{job}", "object_path": (field,)} if job else {}
-    return Diagnostic(code, "error", message, path=("spec",), place=place, **shown)
+    found = Diagnostic(code, "error", message, path=("spec",), place=place)
+    return replace(found, object=f"JobSet/{job}", object_path=(field,)) if job else found
 
 
 def test_a_fault_of_a_runtime_is_told_once_for_all_its_jobs():
@@ -216,3 +216,9 @@ def test_an_object_that_shows_another_side_of_an_error_adds_nothing():
     shown = render_text(faults, colour=False)
     assert "TF525" not in shown
     assert shown.endswith("\n\n1 error in 1 file\n")
+
+
+def test_what_someone_wrote_at_great_length_is_cut():
+    place = Source(f"name: {'x' * 100_000}\n", Position(1, 7))
+    problem = Diagnostic("TF301", "error", "x" * 100_000, "y" * 100_000, ("z" * 100_000,), place, object="x" * 100_000)
+    assert max(map(len, told(problem).splitlines())) < 2200

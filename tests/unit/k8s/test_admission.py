@@ -182,9 +182,7 @@ def test_the_containers_of_a_pod_add_up():
     assert [(each.code, dotted(each.path)) for each in found] == [("TF564", "containers")]
 
 
-@pytest.mark.parametrize(
-    ("name", "refused"), [("kata", True), ("same", False), ("plain", True), ("no", False)]
-)
+@pytest.mark.parametrize(("name", "refused"), [("kata", True), ("same", False), ("plain", True), ("no", False)])
 def test_an_overhead_of_its_own_must_be_that_of_the_class(name, refused):
     same = {"overhead": {"podFixed": {"cpu": 1}}}
     declared = cluster(kata=KATA, plain={}, same=same)

@@ -69,14 +69,10 @@ def test_defaulting_twice_changes_nothing_more():
 
 
 def test_the_input_is_not_changed_and_untouched_parts_are_shared():
-    given = jobset(
-        {"containers": [{"name": "node", "env": [{"name": "A", "value": ""}]}], "volumes": [{"name": "v"}]}
-    )
+    given = jobset({"containers": [{"name": "node", "env": [{"name": "A", "value": ""}]}], "volumes": [{"name": "v"}]})
     before = json.dumps(given)
     result = default_jobset(given)
-    pods = [
-        tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"] for tree in (given, result)
-    ]
+    pods = [tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"] for tree in (given, result)]
     assert json.dumps(given) == before
     assert pods[0]["volumes"] is pods[1]["volumes"]
 
@@ -150,11 +146,7 @@ def test_parts_of_a_jobset(given, stored):
         ({"livenessProbe": {"grpc": {"port": 1}}}, {"livenessProbe": {"grpc": {"port": 1, "service": ""}}}),
         # A quantity that is a value in Go is always written.
         (
-            {
-                "env": [
-                    {"name": "A", "valueFrom": {"resourceFieldRef": {"containerName": "", "resource": "r"}}}
-                ]
-            },
+            {"env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"containerName": "", "resource": "r"}}}]},
             {"env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "r", "divisor": "0"}}}]},
         ),
         # Quantities are canonical.
@@ -198,11 +190,7 @@ def test_parts_of_a_pod(given, stored):
             {"persistentVolumeClaim": {"claimName": "c"}},
         ),
         (
-            {
-                "ephemeral": {
-                    "volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "1024Gi"}}}}
-                }
-            },
+            {"ephemeral": {"volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "1024Gi"}}}}}},
             {"ephemeral": {"volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "1Ti"}}}}}},
         ),
         (
@@ -277,11 +265,7 @@ def test_a_train_job_keeps_quantities_and_zero_values_as_written():
             {"template": {"spec": {"replicatedJobs": [{"name": "n", "template": {}}]}}},
             {
                 "template": {
-                    "spec": {
-                        "replicatedJobs": [
-                            {"name": "n", "template": {}, "groupName": "default", "replicas": 1}
-                        ]
-                    }
+                    "spec": {"replicatedJobs": [{"name": "n", "template": {}, "groupName": "default", "replicas": 1}]}
                 }
             },
         ),
@@ -291,9 +275,7 @@ def test_defaults_of_a_runtime(given, filled):
     assert default_runtime({"spec": given}) == {"spec": filled}
 
 
-@pytest.mark.parametrize(
-    "spec", [None, [], {"template": 1}, {"template": {"spec": {"replicatedJobs": {"a": 1}}}}]
-)
+@pytest.mark.parametrize("spec", [None, [], {"template": 1}, {"template": {"spec": {"replicatedJobs": {"a": 1}}}}])
 def test_a_malformed_runtime_is_left_to_the_schema(spec):
     runtime = {"kind": "TrainingRuntime", "spec": spec}
     assert default_runtime(runtime) == {key: value for key, value in runtime.items() if value is not None}

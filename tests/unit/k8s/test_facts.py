@@ -24,9 +24,7 @@ FLAVOR = {"name": "h100", "resources": [QUOTA]}
 GROUP = {"coveredResources": ["cpu"], "flavors": [FLAVOR]}
 SOUND: dict[str, dict[str, Any]] = {
     "Namespace": {},
-    "LimitRange": {
-        "spec": {"limits": [{"type": "Container", "max": {"cpu": 4}, "default": {"cpu": "500m"}}]}
-    },
+    "LimitRange": {"spec": {"limits": [{"type": "Container", "max": {"cpu": 4}, "default": {"cpu": "500m"}}]}},
     "PriorityClass": {"value": 1000, "globalDefault": True, "preemptionPolicy": "Never"},
     "RuntimeClass": {"handler": "kata", "overhead": {"podFixed": {"cpu": "250m"}}},
     "WorkloadPriorityClass": {"value": -5, "description": "last"},
@@ -205,17 +203,14 @@ def test_a_fault_is_shown_where_it_stands():
 def linked(*facts):
     """Severity, code, message and place of what is wrong with these facts together."""
     text = "\n---\n".join(
-        f"{{apiVersion: {KUEUE}, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}"
-        for kind, name, spec in facts
+        f"{{apiVersion: {KUEUE}, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}" for kind, name, spec in facts
     )
     found = diagnose_links(documents(text))
     return [(each.severity, each.code, each.message, dotted(each.path), each.hint) for each in found]
 
 
 def test_a_fact_that_another_one_needs_is_missed_once():
-    facts = [
-        (kind, name, "{clusterQueue: gpus}") for kind, name in (("LocalQueue", "a"), ("LocalQueue", "b"))
-    ]
+    facts = [(kind, name, "{clusterQueue: gpus}") for kind, name in (("LocalQueue", "a"), ("LocalQueue", "b"))]
     assert linked(*facts, ("ClusterQueue", "gpu", "{}")) == [
         (
             "warning",

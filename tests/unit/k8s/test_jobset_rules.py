@@ -201,9 +201,7 @@ def test_what_the_webhook_refuses_is_one_problem(spec, expected):
 
 
 def test_in_place_restart_wants_three_fields_and_a_feature_gate():
-    tree = jobset(
-        failurePolicy={"restartStrategy": "InPlaceRestart"}, replicatedJobs=[replicated_job("node")]
-    )
+    tree = jobset(failurePolicy={"restartStrategy": "InPlaceRestart"}, replicatedJobs=[replicated_job("node")])
     assert [(code, path.rpartition(".")[2]) for code, path, _ in found(tree)] == [
         ("TF507", "restartStrategy"),
         ("TF503", "backoffLimit"),
@@ -309,9 +307,7 @@ def with_value(tree, path, value):
     return tree
 
 
-@pytest.mark.parametrize(
-    "odd", [None, [], {}, "", "x", 3, -1, True, [None], ["x"], [[]], {"x": None}], ids=repr
-)
+@pytest.mark.parametrize("odd", [None, [], {}, "", "x", 3, -1, True, [None], ["x"], [[]], {"x": None}], ids=repr)
 def test_an_odd_shape_anywhere_raises_nothing(odd):
     tree = rich_jobset()
     for path in list(places(tree))[1:]:

@@ -78,9 +78,7 @@ VALID = {
     "same amount, written twice": resources(limits={"memory": "1Gi"}, requests={"memory": "1024Mi"}),
     "huge pages": resources(limits={"hugepages-2Mi": "4Mi", "memory": "1Gi"}),
     "resources of the pod": pod(resources={"requests": {"cpu": "8", "memory": "16Gi"}}),
-    "port": container(
-        ports=[{"containerPort": 29500, "name": "rdzv"}, {"containerPort": 80, "name": "http"}]
-    ),
+    "port": container(ports=[{"containerPort": 29500, "name": "rdzv"}, {"containerPort": 80, "name": "http"}]),
     "probe": probe(tcpSocket={"port": 29500}, initialDelaySeconds=5),
     "probe of a named port": probe(httpGet={"port": "http", "path": "/"}),
     "probed sidecar": sidecar(restartPolicy="Always", readinessProbe={"exec": {"command": ["true"]}}),
@@ -89,9 +87,7 @@ VALID = {
     "affinity": node_affinity(operator="In", values=["h100"]),
     "newer nodes": node_affinity(operator="Gt", values=["3"]),
     "spread": pod(
-        topologySpreadConstraints=[
-            {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
-        ]
+        topologySpreadConstraints=[{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
     ),
     "gate": pod(schedulingGates=[{"name": "kueue.x-k8s.io/topology"}]),
     "empty source counts": volume(emptyDir={}),
@@ -255,9 +251,7 @@ REFUSED = {
     "one port of the host twice": (
         pod(
             hostNetwork=True,
-            containers=[
-                {"name": name, "image": "a", "ports": [{"containerPort": 29500}]} for name in ("a", "b")
-            ],
+            containers=[{"name": name, "image": "a", "ports": [{"containerPort": 29500}]} for name in ("a", "b")],
         ),
         "TF527",
         "spec.containers[1].ports[0].containerPort",

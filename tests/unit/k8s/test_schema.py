@@ -209,9 +209,7 @@ PROBLEMS = [
             {
                 "spec": {
                     "mlPolicy": {
-                        "torch": {
-                            "envInjection": {"targets": [{"jobName": "n", "containerNames": ["a", "a"]}]}
-                        }
+                        "torch": {"envInjection": {"targets": [{"jobName": "n", "containerNames": ["a", "a"]}]}}
                     }
                 }
             },
@@ -322,9 +320,7 @@ def test_the_committed_schemas_are_those_that_the_script_derives():
 @pytest.mark.parametrize("table", ["LIST_KEYS", "FACTS", "DEFAULTS"])
 def test_every_fact_of_the_script_speaks_of_a_field_that_exists(table):
     named = [field.partition(".") for field in runpy.run_path(str(SCRIPT))[table]]
-    known = {
-        (kind, field) for kind, schema in definitions().items() for field in schema.get("properties", ())
-    }
+    known = {(kind, field) for kind, schema in definitions().items() for field in schema.get("properties", ())}
     kinds = {(kind, "") for kind in definitions()}
     assert {(kind, field) for kind, _, field in named} <= known | kinds
 

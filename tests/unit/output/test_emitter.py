@@ -197,9 +197,7 @@ def test_several_lines_are_a_literal_block(text, block):
     assert value(text) == block
 
 
-@pytest.mark.parametrize(
-    "text", ["\n", "\na", " a\nb", "a \nb", "a\n \nb", "a\nb ", "a\n\tb", "a\r\nb", "a\nb\x85"]
-)
+@pytest.mark.parametrize("text", ["\n", "\na", " a\nb", "a \nb", "a\n \nb", "a\nb ", "a\n\tb", "a\r\nb", "a\nb\x85"])
 def test_lines_that_a_block_could_lose_are_quoted(text):
     assert value(text).startswith('"')
     assert "\n" not in value(text)
@@ -207,9 +205,7 @@ def test_lines_that_a_block_could_lose_are_quoted(text):
 
 def test_blocks_are_indented_as_deep_as_they_stand():
     tree = {"a": [{"b": "x\ny"}, "p\nq\n", ["r\ns"]], "c": {"d": "t\nu"}}
-    assert emit(tree) == (
-        "a:\n- b: |-\n    x\n    y\n- |\n  p\n  q\n- - |-\n    r\n    s\nc:\n  d: |-\n    t\n    u\n"
-    )
+    assert emit(tree) == ("a:\n- b: |-\n    x\n    y\n- |\n  p\n  q\n- - |-\n    r\n    s\nc:\n  d: |-\n    t\n    u\n")
 
 
 def test_long_lines_are_never_folded():

@@ -199,8 +199,7 @@ class TestLead:
         assert (result.returncode, result.stderr) == (0, "")
         start, run, report = pod.calls
         assert start == (
-            "flux [start] [-o,--config-path=/mnt/flux/config] [sh] [/mnt/flux/run/lead.sh] "
-            "[-PYTHONPATH] [show] [me]"
+            "flux [start] [-o,--config-path=/mnt/flux/config] [sh] [/mnt/flux/run/lead.sh] [-PYTHONPATH] [show] [me]"
         )
         assert run == (
             "flux [run] [-N] [4] [-n] [4] [--exclusive] [-o] [cpu-affinity=off] [-o] [gpu-affinity=off] "

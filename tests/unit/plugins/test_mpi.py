@@ -12,9 +12,7 @@ from trainform import compile_stream
 STEP = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
 
 
-def replicated_job(
-    job: str, *, step: bool = False, pods: int | None = None, **container: Any
-) -> dict[str, Any]:
+def replicated_job(job: str, *, step: bool = False, pods: int | None = None, **container: Any) -> dict[str, Any]:
     main = {"name": "node", "image": "mpi:1"} | container
     spec: dict[str, Any] = {"template": {"spec": {"containers": [main]}}}
     if pods is not None:
@@ -102,9 +100,7 @@ def test_pods_of_launcher_and_node(trainer, policy, nodes, counts, deviations):
 
 def test_a_launcher_without_a_step_counts_as_the_controller_does():
     jobs = (replicated_job("node", step=True), replicated_job("launcher", pods=2))
-    counts = {
-        name: job["parallelism"] for name, job in replicated_jobs(compiled({}, nodes=3, jobs=jobs)).items()
-    }
+    counts = {name: job["parallelism"] for name, job in replicated_jobs(compiled({}, nodes=3, jobs=jobs)).items()}
     assert counts == {"node": 3, "launcher": 2}
 
 

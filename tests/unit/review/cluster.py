@@ -21,10 +21,7 @@ def facts(*trees: Tree) -> Facts:
     """Facts that hold no error, as the command makes sure too."""
     found = {(each["kind"], each["metadata"]["name"]): check(each) for each in trees}
     assert not any(found.values()), found
-    keyed = {
-        (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each
-        for each in trees
-    }
+    keyed = {(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each for each in trees}
     return Facts(keyed)
 
 

@@ -23,9 +23,7 @@ from unit.review.cluster import (
 H100 = flavor("h100")
 NIC: dict[str, Any] = {"example.com/nic": 1}
 NO_NIC: dict[str, Any] = {"example.com/nic": 0}
-ONE_FLAVOR = facts(
-    H100, local_queue(), cluster_queue("main", group({"h100": {"cpu": 4, "memory": "64Gi", GPU: 8}}))
-)
+ONE_FLAVOR = facts(H100, local_queue(), cluster_queue("main", group({"h100": {"cpu": 4, "memory": "64Gi", GPU: 8}})))
 
 
 @pytest.mark.parametrize(
@@ -105,13 +103,9 @@ def affine(operator, *values):
         pytest.param([step(gpu=16, pod=TOLERANT)], "fits", id="the second flavor suffices"),
         pytest.param([step(gpu=17, pod=TOLERANT)], "never", id="no flavor suffices"),
         pytest.param([step(pods=3, gpu=8, pod=TOLERANT)], "never", id="a step is not divided"),
-        pytest.param(
-            [step("a", gpu=8, pod=TOLERANT), step("b", gpu=16)], "fits", id="a flavor for each step"
-        ),
+        pytest.param([step("a", gpu=8, pod=TOLERANT), step("b", gpu=16)], "fits", id="a flavor for each step"),
         pytest.param([step("a", gpu=8, pod=TOLERANT), step("b", gpu=16, pod=TOLERANT)], "fits", id="either"),
-        pytest.param(
-            [step("b", gpu=16), step("a", gpu=8)], "never", id="the taint keeps the second step away"
-        ),
+        pytest.param([step("b", gpu=16), step("a", gpu=8)], "never", id="the taint keeps the second step away"),
         pytest.param([step(gpu=8, pod=on("spot", **TOLERANT))], "fits", id="selected, and tolerated"),
         pytest.param([step(gpu=8, pod=on("spot"))], "never", id="selected, but not tolerated"),
         pytest.param([step(gpu=9, pod=on("spot", **TOLERANT))], "never", id="the other flavor is excluded"),
@@ -138,9 +132,7 @@ def test_the_reason_says_that_no_division_helps():
     steps = [step(name, gpu=10, pod=TOLERANT) for name in ("a", "b")]
     verdict, reason = told(TWO_FLAVORS, job(*steps))
     assert verdict == "never"
-    assert reason.startswith(
-        "a and b ask nvidia.com/gpu 20; flavor spot of ClusterQueue main has 8 nominal + "
-    )
+    assert reason.startswith("a and b ask nvidia.com/gpu 20; flavor spot of ClusterQueue main has 8 nominal + ")
     assert reason.endswith("; no division among the flavors fits either")
 
 
@@ -251,11 +243,7 @@ def test_a_job_without_the_label_goes_to_the_default_queue_of_its_namespace():
         ({"matchLabels": {"team": "a"}}, "fits"),
         ({"matchLabels": {"team": "b"}}, "never"),
         (
-            {
-                "matchExpressions": [
-                    {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["ml"]}
-                ]
-            },
+            {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["ml"]}]},
             "fits",
         ),
     ],

@@ -39,7 +39,9 @@ def test_a_job_asks_for_its_pods_and_what_they_request():
 )
 def test_queues_of_other_schedulers(metadata, queue):
     tree = jobset()
-    assert ask_of({**tree, "metadata": {"name": "llm", **metadata}}).queue == queue
+    ask = ask_of({**tree, "metadata": {"name": "llm", **metadata}})
+    assert ask is not None
+    assert ask.queue == queue
 
 
 def test_totals_are_those_of_queues_before_and_after():

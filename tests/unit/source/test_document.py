@@ -118,3 +118,18 @@ def test_lines_end_at_newlines_only():
 def test_keys_are_found_by_the_text_that_json_has_for_them():
     (document,) = load("1: a\n'2': b\n", "f.yaml").documents
     assert (document.position(("1",)), document.position(("2",))) == ((1, 4), (2, 6))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x:\n" + "".join(f"  k{i}: {i}\n" for i in range(20_000)),
+        "x: {" + ", ".join(f"k{i}: {i}" for i in range(20_000)) + "}\n",
+    ],
+)
+def test_thousands_of_places_in_one_mapping_take_no_time(text):
+    [document] = load(text, "a.yaml").documents
+    places = [document.position(("x", f"k{i}")) for i in range(20_000)]
+    lines = [document.line(place.line) for place in places[-100:]]
+    assert len(set(places)) == len(places)
+    assert all("k19999: 19999" in line for line in lines[-1:])

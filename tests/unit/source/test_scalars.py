@@ -74,9 +74,7 @@ def test_explicit_tags_decide(scalar, value):
     assert type(read(scalar)) is type(value)
 
 
-@pytest.mark.parametrize(
-    "scalar", ["!!int abc", "!!int", "!!bool 1", "!!null x", "!!float .inf", '!!binary "a"']
-)
+@pytest.mark.parametrize("scalar", ["!!int abc", "!!int", "!!bool 1", "!!null x", "!!float .inf", '!!binary "a"'])
 def test_a_text_that_does_not_fit_its_tag_is_an_error(scalar):
     assert read(scalar) == ["TF007"]
 

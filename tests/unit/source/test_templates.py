@@ -9,8 +9,7 @@ import pytest
 
 from trainform.api import read
 from trainform.diagnostics import dotted
-from trainform.source.templates import load_template
-from trainform.source.templates import render_template
+from trainform.source.templates import load_template, render_template
 
 VALUES = {
     "registry": "registry.example.com",

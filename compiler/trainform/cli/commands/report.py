@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trainform.cli.behind import Groups
     from trainform.cli.compiling import Outcome
     from trainform.cli.frozen import Frozen
-    from trainform.cli.targets import Target
     from trainform.core.compile import CompiledJob
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
