@@ -89,3 +89,20 @@ class Metadata(Model):
     namespace: str | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
+
+
+class Resource(Model):
+    """What every document of ours starts with. `kinds` has checked the API version."""
+
+    api_version: Any = None
+    kind: str
+    metadata: Metadata
+
+    @property
+    def name(self) -> str:
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str | None:
+        """As written: a job without one gets its Environment's, else `default`; a ClusterTrainingRuntime has none."""
+        return self.metadata.namespace

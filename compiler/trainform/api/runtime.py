@@ -1,10 +1,10 @@
 """Both kinds of runtime, as in upstream's pkg/apis/trainer/v1alpha1/trainingruntime_types.go."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from trainform.api.base import EmbeddedMetadata, Int32, Kube, Metadata, Model, absent
+from trainform.api.base import EmbeddedMetadata, Int32, Kube, Model, Resource, absent
 from trainform.k8s.tree import Tree
 
 
@@ -95,22 +95,10 @@ class RuntimeSpec(Model):
     template: JobSetTemplate | None = None
 
 
-class Runtime(Model):
-    """A TrainingRuntime or ClusterTrainingRuntime; `kind` says which. `kinds` has checked the API version."""
+class Runtime(Resource):
+    """A TrainingRuntime or ClusterTrainingRuntime; `kind` says which."""
 
-    api_version: Any = None
-    kind: str
-    metadata: Metadata
     spec: RuntimeSpec
-
-    @property
-    def name(self) -> str:
-        return self.metadata.name
-
-    @property
-    def namespace(self) -> str | None:
-        """As written; a ClusterTrainingRuntime has none."""
-        return self.metadata.namespace
 
     @property
     def is_cluster_scoped(self) -> bool:

@@ -1,10 +1,10 @@
 """TrainJob, as in upstream's pkg/apis/trainer/v1alpha1/trainjob_types.go: fields, limits and defaults."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from trainform.api.base import EnvVars, Int32, Int64, Kube, Metadata, Model, absent
+from trainform.api.base import EnvVars, Int32, Int64, Kube, Model, Resource, absent
 from trainform.k8s.tree import Tree
 
 CONTROLLER = "trainer.kubeflow.org/trainjob-controller"
@@ -74,19 +74,7 @@ class TrainJobSpec(Model):
     managed_by: Annotated[str, absent(CONTROLLER)] = Field(CONTROLLER, max_length=253)
 
 
-class TrainJob(Model):
-    """A training job. `kinds` has checked the API version."""
+class TrainJob(Resource):
+    """A training job."""
 
-    api_version: Any = None
-    kind: str
-    metadata: Metadata
     spec: TrainJobSpec
-
-    @property
-    def name(self) -> str:
-        return self.metadata.name
-
-    @property
-    def namespace(self) -> str | None:
-        """As written: a job without one gets its Environment's, else `default`."""
-        return self.metadata.namespace

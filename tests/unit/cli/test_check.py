@@ -70,6 +70,23 @@ def test_a_changed_job_is_stale(rendered, trainform):
     assert "stale default/ml/llm: its TrainJob changed: run `trainform render`\n" in trainform("check").out
 
 
+def test_an_error_of_a_changed_job_is_told_and_is_no_mere_difference(rendered, trainform):
+    text = (rendered / "jobs/llm.yaml").read_text()
+    (rendered / "jobs/llm.yaml").write_text(text.replace("numNodes: 2", "numNodes: -2"))
+    ran = trainform("check")
+    assert ran.code == 2
+    assert "stale default/ml/llm" in ran.out
+    assert "error TF" in ran.err
+
+
+def test_a_broken_runtime_is_no_matter_of_frozen_jobs(rendered, trainform):
+    (rendered / "runtimes").mkdir()
+    (rendered / "runtimes/broken.yaml").write_text(
+        "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: x}\nspec: {a: 1}\n"
+    )
+    assert found(trainform) == (0, [])
+
+
 def test_a_comment_changes_nothing(rendered, trainform):
     edit(rendered / "jobs/llm.yaml")
     assert found(trainform) == (0, [])

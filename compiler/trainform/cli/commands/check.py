@@ -37,7 +37,8 @@ def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -
 
     Each job that this trainform rendered is compiled again from what it is pinned to, and compared byte by
     byte; jobs of other versions are checked by their digests ("unproven"). A job that is behind its runtime or
-    its Environment is current. Nothing is written. Exit 1 when something differs.
+    its Environment is current. Nothing is written. Exit 1 when something differs, 2 when a job that is to be
+    rendered anew has an error.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics import Diagnostic
@@ -57,7 +58,11 @@ def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -
             hint = "name a commit that this clone has, such as origin/main"
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
+        faults = _faults(targets, state)
     _print(found, unproven, form)
+    print_diagnostics(faults, sys.stderr)
+    if faults:
+        return FAULTY
     differs = unproven or any(each.state not in ("current", "unproven") for each in found)
     return DIFFERS if differs else OK
 
@@ -85,6 +90,19 @@ def _found(
     from trainform.io.git import commit_of
 
     return since(found, state, commit_of(state.repository.root, base))
+
+
+def _faults(targets: Sequence[Target], state: State) -> list[Diagnostic]:
+    """What hinders `render`: it would not mend what differs. Where every job is frozen, nothing is compiled."""
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.frozen import set_frozen_apart
+    from trainform.cli.selection import train_jobs
+
+    for target in targets:
+        set_frozen_apart(target, state, lambda lock: False)
+    if not any(train_jobs(target) for target in targets):
+        return []
+    return [each for each in compile_targets(targets).all_diagnostics() if each.severity == "error"]
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
