@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from e2e import diff_story
+from end_to_end import diff_story
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli import run
 
