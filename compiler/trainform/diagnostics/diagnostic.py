@@ -24,8 +24,8 @@ class Place(Protocol):
     @property
     def file(self) -> str: ...
 
-    def position(self, path: Path) -> Position:
-        """Where the element at `path` stands; of its nearest parent when it is absent."""
+    def position(self, path: Path) -> Position | None:
+        """Where the element at `path` stands, or its nearest parent when it is absent; None for a file as a whole."""
 
     def line(self, number: int) -> str:
         """The text of one line of the file, counted from 1, without its end."""
@@ -38,7 +38,8 @@ class Diagnostic:
     `path` speaks of the source document `place`; `object` and `object_path` of a rendered
     object where the fault shows only there. `at` overrides the position that `place` would
     give (a syntax error has a position but no path). Positions are looked up only when a
-    diagnostic is shown, so that a run without problems never pays for them.
+    diagnostic is shown, so that a run without problems never pays for them. `others` counts further objects
+    that show the same fault, where one stands for them all.
     """
 
     code: str
@@ -51,6 +52,7 @@ class Diagnostic:
     plugin: str = ""
     object: str = ""
     object_path: Path = ()
+    others: int = 0
 
     @property
     def file(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from trainform.diagnostics.annotation import STDIN, message, title
 from trainform.diagnostics.diagnostic import Diagnostic
-from trainform.diagnostics.order import in_order
+from trainform.diagnostics.order import folded
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
@@ -17,7 +17,7 @@ def render_github(diagnostics: Iterable[Diagnostic], prefix: str = "") -> str:
     `prefix` is the path from the root of the checkout to the files' own root, ended by a slash; empty where they
     are the same. GitHub shows ten annotations of each kind for a step; the log holds them all.
     """
-    return "".join(f"{_command(each, prefix)}\n" for each in in_order(diagnostics))
+    return "".join(f"{_command(each, prefix)}\n" for each in folded(diagnostics))
 
 
 def _command(diagnostic: Diagnostic, prefix: str) -> str:

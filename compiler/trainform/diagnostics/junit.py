@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from trainform.diagnostics.diagnostic import Diagnostic, Severity
 from trainform.diagnostics.excerpt import printable
-from trainform.diagnostics.order import at_least, in_order
+from trainform.diagnostics.order import at_least, folded
 from trainform.diagnostics.text import render_text
 
 SUITE = "trainform validate"
@@ -23,7 +23,7 @@ def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], grave:
     are no times: the same input gives the same bytes.
     """
     told: dict[str, list[Diagnostic]] = {file: [] for file in files}
-    for each in in_order(diagnostics):
+    for each in folded(diagnostics):
         told.setdefault(each.file or NOWHERE, []).append(each)
     failed = sum(at_least(grave, problems) for problems in told.values())
     counts = f'tests="{len(told)}" failures="{failed}" errors="0"'

@@ -33,10 +33,10 @@ BROKEN_RUNTIME = "TF206"
 
 
 def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """In order, and each fault of a source once, as a person reads it.
+    """In order, and each fault of a source once, for whoever has to mend it.
 
-    What is wrong with a runtime shows in the objects of every job that uses it; a list for machines
-    has them all, and here the first object stands for the others.
+    What is wrong with a runtime shows in the objects of every job that uses it; the JSON documents have them all,
+    and here the first object stands for the others. To fold once more changes nothing.
     """
     told = in_order(diagnostics)
     own = {_fault(each) for each in told if each.severity == "error" and not each.object}
@@ -71,7 +71,7 @@ def _first_of(group: list[Diagnostic]) -> Diagnostic:
         message = f"{group[0].message}, and {counted(len(group) - 1, 'more error')}"
         return replace(group[0], message=message, object="", object_path=())
     others = len({each.object for each in group if each.object}) - 1
-    return replace(first, object=f"{first.object} (and {others} more)") if others > 0 else first
+    return replace(first, others=others) if others > 0 else first
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

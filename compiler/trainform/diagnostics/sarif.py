@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from trainform.diagnostics.annotation import STDIN, message, title
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
-from trainform.diagnostics.order import in_order
+from trainform.diagnostics.order import folded
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -29,7 +29,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = 
     `version` is that of trainform. `prefix` is the path from the root of the checkout to the files' own root, ended
     by a slash; empty where they are the same. Columns count characters, from 1.
     """
-    told = in_order(diagnostics)
+    told = folded(diagnostics)
     codes = sorted({each.code for each in told})
     run = {
         "tool": {"driver": {"name": "trainform", "version": version, "rules": [_rule(code) for code in codes]}},
@@ -98,7 +98,8 @@ def _logical(diagnostic: Diagnostic) -> list[dict[str, str]]:
 
 
 def _identity(diagnostic: Diagnostic) -> str:
-    """What a problem keeps when lines move and words change: its code, and the field that it is about."""
-    field, rendered = dotted(diagnostic.path), dotted(diagnostic.object_path)
-    parts = "\0".join((diagnostic.code, diagnostic.file, field, diagnostic.object, rendered))
+    """What a problem keeps when lines move, words change, and other jobs come to share it: its code, and the
+    field that it is about; the rendered object only where no field of a source is known."""
+    rendered = ("", "") if diagnostic.path else (diagnostic.object, dotted(diagnostic.object_path))
+    parts = "\0".join((diagnostic.code, diagnostic.file, dotted(diagnostic.path), *rendered))
     return sha256(parts.encode()).hexdigest()[:32]

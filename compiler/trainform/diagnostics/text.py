@@ -98,7 +98,8 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
 def _rendered(diagnostic: Diagnostic) -> str:
     """Where the fault shows, when that is an object which the reader did not write."""
     place = f" {dotted(diagnostic.object_path)}" if diagnostic.object_path else ""
-    told = [f"in the rendered {diagnostic.object}{place}"] if diagnostic.object else []
+    more = f" (and {diagnostic.others} more)" if diagnostic.others else ""
+    told = [f"in the rendered {diagnostic.object}{more}{place}"] if diagnostic.object else []
     if diagnostic.plugin:
         told.append(f"found by plugin {diagnostic.plugin}")
     return ", ".join(told)

@@ -29,4 +29,10 @@ PORT = Diagnostic(
 )
 NOWHERE = Diagnostic("TF202", "error", "there is no TrainJob here")
 STREAM = Diagnostic("TF102", "error", "must be a number", path=("spec",), place=place("<stdin>"))
+RUNTIME = place("runtimes/torch.yaml")
+SHARED = [
+    Diagnostic("TF525", "error", "no such volume", "", ("spec", "trainer"), RUNTIME, object=f"JobSet/{name}")
+    for name in ("bert", "llm", "vit")
+]
+"""One fault of a runtime, as it shows in the three jobs that use it."""
 ALL = [TYPE, TAG, PORT, NOWHERE, STREAM]

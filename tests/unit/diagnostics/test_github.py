@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from trainform.diagnostics.github import render_github
-from unit.diagnostics.problems import ALL, NOWHERE, PORT, STREAM, TAG, TYPE, place
+from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TAG, TYPE, place
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,11 @@ from unit.diagnostics.problems import ALL, NOWHERE, PORT, STREAM, TAG, TYPE, pla
 )  # fmt: skip
 def test_a_line_for_each_problem(problem, line):
     assert render_github([problem]) == line + "\n"
+
+
+def test_a_fault_that_many_jobs_share_is_one_annotation():
+    told = "::error file=runtimes/torch.yaml,line=3,col=3,title=TF525 volume that a pod refuses::"
+    assert render_github(SHARED) == f"{told}spec.trainer: no such volume\n"
 
 
 def test_nothing_to_tell():

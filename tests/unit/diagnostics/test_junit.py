@@ -10,7 +10,7 @@ import pytest
 import xmlschema
 
 from trainform.diagnostics.junit import render_junit
-from unit.diagnostics.problems import ALL, NOWHERE, TAG, TYPE, place
+from unit.diagnostics.problems import ALL, NOWHERE, SHARED, TAG, TYPE, place
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parents[2] / "support" / "junit.xsd")
 
@@ -48,6 +48,13 @@ def test_a_case_for_each_file_and_for_what_is_of_none():
         "3",
         "0",
     ]
+
+
+def test_a_fault_that_many_jobs_share_is_told_once():
+    failure = suite(SHARED).find("testcase/failure")
+    assert failure.get("message") == "no such volume"
+    assert "note: in the rendered JobSet/bert (and 2 more)\n" in failure.text
+    assert failure.text.endswith("1 error in 1 file\n")
 
 
 def test_a_failure_tells_all_that_a_terminal_would():

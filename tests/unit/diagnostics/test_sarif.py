@@ -11,7 +11,7 @@ import pytest
 
 from trainform.diagnostics import Position
 from trainform.diagnostics.sarif import render_sarif
-from unit.diagnostics.problems import ALL, NOWHERE, PORT, STREAM, TYPE, place
+from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TYPE, place
 
 
 def run(*problems, prefix=""):
@@ -44,6 +44,13 @@ def test_a_rule_for_each_code_that_occurs_and_a_result_for_each_problem():
 
 def test_a_problem_told_twice_is_one_result():
     assert len(run(TYPE, TYPE)["results"]) == 1
+
+
+def test_a_fault_that_many_jobs_share_is_one_result():
+    (result,) = run(*SHARED)["results"]
+    names = [each["fullyQualifiedName"] for each in result["locations"][0]["logicalLocations"]]
+    assert names == ["spec.trainer", "JobSet/bert"]
+    assert fingerprints(*SHARED) == fingerprints(*SHARED[1:])
 
 
 def test_a_result():
