@@ -159,7 +159,7 @@ def test_an_edit_by_hand_is_found_and_never_overwritten(story):
     story.write("jobs/llm.yaml", job("llm", nodes=4))
     ended = story.trainform("render")
     assert ended.code == 2
-    assert f"{JOBSET}:1:1: error TF710" in ended.output
+    assert f"{JOBSET}: error TF710" in ended.output
     assert story.check() == {"llm": "edited"}
     story.git("checkout", "--", JOBSET)
     assert story.trainform("render").code == 0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trainform.diagnostics import Diagnostic, Path, Position
+from trainform.diagnostics import Diagnostic, Path
 
 
 class WholeFile(NamedTuple):
-    """A `Place` without contents: every path stands at the file's beginning."""
+    """A `Place` without contents: no line of it is at fault, and it may be a folder, or not be there at all."""
 
     file: str
 
-    def position(self, path: Path) -> Position:
-        return Position(1, 1)
+    def position(self, path: Path) -> None:
+        return None
 
     def line(self, number: int) -> str:
         return ""

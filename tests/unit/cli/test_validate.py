@@ -51,7 +51,7 @@ def test_only_the_paths_that_were_named(root, trainform):
 def test_a_path_that_does_not_exist(trainform):
     ran = trainform("validate", "nowhere.yaml")
     assert ran.code == 2
-    assert ran.out.startswith("nowhere.yaml:1:1: error TF704: no such file or folder\n")
+    assert ran.out.startswith("nowhere.yaml: error TF704: no such file or folder\n")
 
 
 def test_a_stream(trainform):
