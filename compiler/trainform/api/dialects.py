@@ -21,17 +21,22 @@ class Advice:
 
     @property
     def hint(self) -> str:
+        migrate = "; `trainform migrate FILE` rewrites it" if self.older else ""
+        if "\n" in self.example:
+            return f"{self.instead}{migrate}; for example\n{self.example}"
         example = f"; for example {self.example}" if self.example else ""
-        return self.instead + example + ("; `trainform migrate FILE` rewrites it" if self.older else "")
+        return self.instead + example + migrate
 
 
 _PATCH = "spec.runtimePatches[].trainingRuntimeSpec"
 _JOB_PATCH = f"{_PATCH}.template.spec.replicatedJobs[]"
 _POD_PATCH = f"{_JOB_PATCH}.template.spec.template"
-_POD_PATCH_EXAMPLE = (
-    "runtimePatches: [{manager: example.com/me, trainingRuntimeSpec: {template: {spec: {replicatedJobs: "
-    "[{name: node, template: {spec: {template: {spec: {%s}}}}}]}}}}]"
-)
+_POD_PATCH_EXAMPLE = """\
+runtimePatches:
+- manager: example.com/me
+  trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
+    {name: node, template: {spec: {template: {spec: {
+      %s}}}}}]}}}"""
 _TEMPLATE = "spec.template.spec"
 _POD = f"{_TEMPLATE}.replicatedJobs[].template.spec.template.spec"
 _RUNTIME = "set it in the runtime"

@@ -257,6 +257,6 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:
-    """Whether a problem is of a text that is no document, or of a job of an older kind."""
+    """Whether a problem is of a text that is no document, or of what says that a document is a job."""
     unread = problem.place is not None and not isinstance(problem.place, Document)
-    return problem.severity == "error" and (unread or problem.code == "TF205")
+    return problem.severity == "error" and (unread or problem.path in (("apiVersion",), ("kind",)))

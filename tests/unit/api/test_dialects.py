@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+
+from trainform import compile_stream
+from trainform.api import dialects
 
 _POD = "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec"
 
@@ -104,3 +108,15 @@ def test_a_pod_field_directly_under_the_template(reader, field):
 
 def test_replicated_jobs_at_the_top_are_one_fault_not_two(reader):
     assert reader.told(reader.runtime("  replicatedJobs: []", "")) == [("TF106", "spec.replicatedJobs")]
+
+
+LONG = {path: advice.example for path, advice in dialects.JOB.items() if "\n" in advice.example}
+
+
+@pytest.mark.parametrize("path", LONG)
+def test_a_long_example_is_of_bearable_width_and_compiles_as_it_stands(path):
+    assert max(map(len, LONG[path].splitlines())) <= 100
+    spec = {"runtimeRef": {"name": "torch-distributed"}, **yaml.safe_load(LONG[path])}
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"}}
+    (job,) = compile_stream(yaml.safe_dump({**head, "spec": spec}))["jobs"]
+    assert [each for each in job["diagnostics"] if each["severity"] == "error"] == []

@@ -237,6 +237,12 @@ def test_a_stream_without_a_job_is_an_error_instead_of_nothing():
     assert (error["code"], error["severity"]) == ("TF202", "error")
 
 
+@pytest.mark.parametrize("kind", ["", "kind: 3\n"])
+def test_a_document_that_does_not_say_its_kind_may_be_the_job(kind):
+    text = f"apiVersion: trainer.kubeflow.org/v1alpha1\n{kind}metadata: {{name: a}}\n"
+    assert [each["field"] for each in compile_stream(text)["diagnostics"]] == ["kind"]
+
+
 def test_a_patch_of_a_list_changes_one_element():
     """kustomize 1027, kustomize 2825, kustomize 4674"""
     volumes: list[Tree] = [{"name": name, "emptyDir": {}} for name in ("cache", "data")]
