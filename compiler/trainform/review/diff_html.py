@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from trainform.review.diff import Diff, JobDiff, Reason
+from trainform.review.diff import Diff, Reason
+from trainform.review.diff_groups import Group, groups, reasons_of
 from trainform.review.diff_words import (
-    VERBS,
+    are_listed,
     behind_lines,
     consequence,
     field_of,
     headline,
-    in_order,
     marks,
+    meanings,
+    names,
+    object_of,
+    plain,
+    title,
     total_rows,
     values,
+    verb,
 )
 
 STYLE = """\
@@ -31,7 +37,14 @@ summary { cursor: pointer; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
 th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+.totals :is(th, td) { white-space: nowrap; }
+.fields { min-width: 36rem; }
+.words { font-size: 0.85em; margin: 1.5rem 0; }
+.words dt { float: left; clear: left; margin-right: 0.5em; font-weight: 600; }
+.words dd { margin: 0; }
 """
+
+_MOST_NAMES = 1_000
 
 
 def render_html(diff: Diff) -> str:
@@ -50,29 +63,33 @@ def render_html(diff: Diff) -> str:
 
 def render_section(diff: Diff) -> Iterator[str]:
     """The page without its frame and title, for a page that shows more than a difference; it needs `STYLE`."""
-    for job in diff.jobs:
-        if job.change != "behind":
-            yield from _job(job)
+    for jobs in groups(diff.jobs):
+        yield from _group(jobs)
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))
     head, rows = total_rows(diff)
     if rows:
-        yield "<h2>Totals</h2>\n"
-        yield from _table(head, [[escape(cell) for cell in row] for row in rows])
+        yield "<h2>What all jobs of a queue ask for, where it changes</h2>\n"
+        yield from _table(head, [[escape(cell) for cell in row] for row in rows], "totals")
+    if words := meanings(diff):
+        told = (f"<dt>{word}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
+        yield f'<dl class="words">{"".join(told)}</dl>\n'
 
 
-def _job(job: JobDiff) -> Iterator[str]:
-    told = consequence(job)
-    title = (
-        f'<span class="change" style="color: var(--{job.change})">{VERBS[job.change]}</span> '
-        f"<code>{escape(job.full_name)}</code> in {escape(job.id[0])}" + (f": {escape(told)}" if told else "")
+def _group(jobs: Group) -> Iterator[str]:
+    change, told = jobs[0].change, consequence(jobs)
+    head = (
+        f'<span class="change" style="color: var(--{change})">{verb(change, len(jobs))}</span> '
+        f"<code>{escape(title(jobs))}</code> in {escape(plain(jobs[0].id[0]))}" + (f": {escape(told)}" if told else "")
     )
-    if not job.reasons:
-        yield f'<div class="flat">{title}</div>\n'
+    if not jobs[0].reasons:
+        yield f'<div class="flat">{head}</div>\n'
         return
-    yield f"<details><summary>{title}</summary>\n"
-    reasons = in_order(job)
-    for thing in dict.fromkeys(reason.object for reason in reasons):
-        rows = [_row(reason) for reason in reasons if reason.object == thing]
+    yield f"<details><summary>{head}</summary>\n"
+    if are_listed(jobs):
+        yield f"<p>{escape(names(jobs, _MOST_NAMES))}</p>\n"
+    reasons = reasons_of(jobs)
+    for thing in dict.fromkeys(object_of(jobs, reason) for reason in reasons):
+        rows = [_row(reason) for reason in reasons if object_of(jobs, reason) == thing]
         yield from _table([thing, "before", "after", ""], rows)
     yield "</details>\n"
 
@@ -83,9 +100,10 @@ def _row(reason: Reason) -> list[str]:
     return [*cells, escape(marks(reason))]
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], name: str = "fields") -> Iterator[str]:
     """Cells of `rows` are HTML, those of `head` text."""
-    yield '<div class="scroll"><table>\n<tr>' + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>\n"
+    yield f'<div class="scroll"><table class="{name}">\n<tr>'
+    yield "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>\n"
     for row in rows:
         yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
     yield "</table></div>\n"

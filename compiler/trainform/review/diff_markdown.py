@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from trainform.diagnostics.order import counted
 from trainform.review.changes import ORDER, Change
-from trainform.review.diff import Diff, JobDiff, Reason
+from trainform.review.diff import Diff, Reason
+from trainform.review.diff_groups import Group, groups, reasons_of
 from trainform.review.diff_words import (
+    are_listed,
     behind_lines,
     consequence,
     field_of,
     headline,
-    in_order,
     marks,
+    meanings,
+    names,
+    object_of,
+    plain,
+    title,
     total_rows,
     values,
 )
@@ -25,16 +31,19 @@ LIMIT = 65_536
 _SPARE = 1_024
 """Kept free for what others put around it, and for the line that says what was left out."""
 
+_MOST_NAMES = 100
 _MOST_REASONS = 25
 _MOST_ROWS = 40
 _MOST_LINES = 20
+_LONGEST = 800
+"""Bytes of a line of who is behind, and of a row of totals."""
 
 _TITLES: dict[Change, str] = {
     "delete": "🔴 Deleted",
     "restart": "🟠 Restarts",
-    "needs-suspend": "🟡 Needs suspend",
+    "needs-suspend": "🟡 Changes only while suspended",
     "new": "🟢 New",
-    "in-place": "🔵 Changes in place",
+    "in-place": "🔵 Changes in place, without a restart",
 }
 _ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
 """Characters that markdown, HTML or a forge would take for something."""
@@ -43,27 +52,29 @@ _ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
 def render_markdown(diff: Diff) -> str:
     """Fits a comment whatever the size of the change: lists are cut, with a count of what was left out.
 
-    Deletions and restarts come first, each job collapsed; then who is behind, and the totals.
+    Deletions and restarts come first, each job collapsed; then who is behind, the totals, and what the words mean.
     """
     head = [f"### trainform: {_escaped(headline(diff))}", ""]
-    tail = [*_behind(diff), *_totals(diff)]
+    tail = [*_behind(diff), *_totals(diff), *_meanings(diff)]
     room = LIMIT - _SPARE - _size(head) - _size(tail)
     return "\n".join([*head, *_jobs(diff, room), *tail]).rstrip() + "\n"
 
 
 def _jobs(diff: Diff, room: int) -> Iterator[str]:
-    """The jobs of each change under its title, as long as there is room; names alone need less of it."""
+    """The jobs of each change under its title, as long as there is room."""
+    told = groups(diff.jobs)
     for change in ORDER:
-        jobs = [job for job in diff.jobs if job.change == change]
-        if change not in _TITLES or not jobs:
+        of_it = [jobs for jobs in told if jobs[0].change == change]
+        if not of_it:
             continue
-        title = [f"**{_TITLES[change]}** ({len(jobs)})", ""]
-        room -= _size(title)
-        yield from title
-        for index, job in enumerate(jobs):
-            lines = _job(job)
+        head = [f"**{_TITLES[change]}** ({sum(map(len, of_it))})", ""]
+        room -= _size(head)
+        yield from head
+        for index, jobs in enumerate(of_it):
+            lines = _group(jobs)
             if _size(lines) > room:
-                yield f"… and {counted(len(jobs) - index, 'more job')}: the comment is full, `trainform diff` lists all"
+                left = counted(sum(map(len, of_it[index:])), "more job")
+                yield f"… and {left}: the comment is full, `trainform diff` lists all"
                 yield ""
                 break
             room -= _size(lines)
@@ -71,30 +82,32 @@ def _jobs(diff: Diff, room: int) -> Iterator[str]:
 
 
 def _size(lines: Sequence[str]) -> int:
-    return sum(len(line.encode()) + 1 for line in lines)
+    return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)
 
 
-def _job(job: JobDiff) -> list[str]:
-    title = f"<b>{_escaped(job.full_name)}</b> in {_escaped(job.id[0])}"
-    told = f": {_escaped(consequence(job))}" if consequence(job) else ""
-    if not job.reasons:
-        return [f"- {title}{told}", ""]
+def _group(jobs: Group) -> list[str]:
+    head = f"<b>{_escaped(title(jobs))}</b> in {_escaped(plain(jobs[0].id[0]))}"
+    told = f": {_escaped(consequence(jobs))}" if consequence(jobs) else ""
+    if not jobs[0].reasons:
+        return [f"- {head}{told}", ""]
     return [
-        f"<details><summary>{title}{told}</summary>",
+        f"<details><summary>{head}{told}</summary>",
         "",
-        *_reasons(in_order(job)),
+        *([_escaped(names(jobs, _MOST_NAMES)), ""] if are_listed(jobs) else []),
+        *_reasons(jobs),
         "</details>",
         "",
     ]
 
 
-def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
+def _reasons(jobs: Group) -> Iterator[str]:
     """A table for each object."""
+    reasons = reasons_of(jobs)
     shown = reasons[:_MOST_REASONS]
-    for thing in dict.fromkeys(reason.object for reason in shown):
+    for thing in dict.fromkeys(object_of(jobs, reason) for reason in shown):
         yield f"| {_code(thing)} | before | after | |"
         yield "|---|---|---|---|"
-        yield from (_row(reason) for reason in shown if reason.object == thing)
+        yield from (_row(reason) for reason in shown if object_of(jobs, reason) == thing)
         yield ""
     if len(shown) < len(reasons):
         yield f"… and {counted(len(reasons) - len(shown), 'more field')}"
@@ -108,20 +121,33 @@ def _row(reason: Reason) -> str:
 
 def _behind(diff: Diff) -> list[str]:
     lines = list(behind_lines(diff))
-    told = [_escaped(line) for line in lines[:_MOST_LINES]]
-    if len(lines) > _MOST_LINES:
-        told.append(f"… and {counted(len(lines) - _MOST_LINES, 'more reason')}")
+    told = [_escaped(line) for line in _bearable(lines[:_MOST_LINES])]
+    if left := len(lines) - len(told):
+        told.append(f"… and {counted(left, 'more reason')}")
     return ["> " + "\n>\n> ".join(told), ""] if told else []
 
 
+def _bearable(lines: Iterable[str]) -> list[str]:
+    """Lines without those that are too long: names may have any length in files that somebody edited."""
+    return [line for line in lines if len(line.encode(errors="backslashreplace")) <= _LONGEST]
+
+
 def _totals(diff: Diff) -> list[str]:
+    """What the jobs of each queue ask for, as far as it changes."""
     head, rows = total_rows(diff)
     if not rows:
         return []
-    table = [f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows[:_MOST_ROWS])]
-    table.insert(1, "|" + "---|" * len(head))
-    left = len(rows) - _MOST_ROWS
-    return [*table, *([f"… and {counted(left, 'more queue')}"] if left > 0 else [])]
+    head_line, *lines = (f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows))
+    shown = _bearable(lines[:_MOST_ROWS])
+    told = ["**What all jobs of a queue ask for, where it changes**", "", head_line, "|" + "---|" * len(head), *shown]
+    if left := len(rows) - len(shown):
+        told += ["", f"… and {counted(left, 'more queue')}"]
+    return [*told, ""]
+
+
+def _meanings(diff: Diff) -> list[str]:
+    told = [f"**{word}**: {meaning}" for word, meaning in meanings(diff).items()]
+    return [f"<sub>{'<br>'.join(told)}</sub>"] if told else []
 
 
 def _code(text: str) -> str:

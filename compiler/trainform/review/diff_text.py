@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from trainform.review.changes import Change
-from trainform.review.diff import Diff, JobDiff, Reason
+from trainform.review.diff import Diff, Reason
+from trainform.review.diff_groups import Group, groups, reasons_of
 from trainform.review.diff_words import (
+    are_listed,
     behind_lines,
     consequence,
     field_of,
     headline,
-    in_order,
     marks,
+    names,
+    object_of,
+    plain,
+    title,
     total_rows,
     values,
 )
@@ -31,38 +37,41 @@ _COLOURS: dict[Change, str] = {
 _WIDEST = max(map(len, _COLOURS))
 
 _MOST_REASONS = 20
-"""Reasons of one job that are shown: the first ones, which are the gravest."""
+"""Reasons that are shown: the first ones, which are the gravest."""
+
+
+_NAMES = textwrap.TextWrapper(
+    100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+)
 
 
 def render_text(diff: Diff, *, colour: bool) -> str:
     """Jobs with their reasons, who is behind, the table of totals, and a line that counts it all."""
-    jobs = [job for job in diff.jobs if job.change != "behind"]
-    several = len({job.id[0] for job in jobs}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
-    blocks = ["\n".join(_job(job, several, colour)) for job in jobs]
+    told = groups(diff.jobs)
+    several = len({jobs[0].id[0] for jobs in told}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
+    blocks = ["\n".join(_group(jobs, several, colour)) for jobs in told]
     blocks += ["\n".join(lines)] if (lines := list(behind_lines(diff))) else []
     blocks += ["\n".join(table)] if (table := _totals(diff)) else []
     return "\n\n".join([*blocks, headline(diff)]) + "\n"
 
 
-def _job(job: JobDiff, with_environment: bool, colour: bool) -> Iterator[str]:
-    where = f"{job.full_name} in {job.id[0]}" if with_environment else job.full_name
-    told = consequence(job)
-    verb = _painted(job.change, _COLOURS[job.change], colour) + " " * (_WIDEST - len(job.change))
+def _group(jobs: Group, with_environment: bool, colour: bool) -> Iterator[str]:
+    environment, change = jobs[0].id[0], jobs[0].change
+    where = f"{title(jobs)} in {plain(environment)}" if with_environment else title(jobs)
+    told = consequence(jobs)
+    verb = _painted(change, _COLOURS[change], colour) + " " * (_WIDEST - len(change))
     yield f"{verb}  {where}" + (f": {told}" if told else "")
-    reasons = in_order(job)
+    if are_listed(jobs):
+        yield from _NAMES.wrap(names(jobs))
+    reasons = reasons_of(jobs)
     shown = reasons[:_MOST_REASONS]
-    whats = [_what(reason, reasons) for reason in shown]
+    several = len({reason.object for reason in reasons}) > 1
+    whats = [f"{object_of(jobs, reason)} {field_of(reason)}" if several else field_of(reason) for reason in shown]
     width = max(map(len, whats), default=0)
     for reason, what in zip(shown, whats, strict=True):
         yield f"  {what.ljust(width)}{_change(reason, colour)}".rstrip()
     if len(shown) < len(reasons):
         yield f"  and {len(reasons) - len(shown)} more"
-
-
-def _what(reason: Reason, among: Sequence[Reason]) -> str:
-    """The field; with its object where the reasons are of several."""
-    several = any(each.object != reason.object for each in among)
-    return f"{reason.object} {field_of(reason)}" if several else field_of(reason)
 
 
 def _change(reason: Reason, colour: bool) -> str:

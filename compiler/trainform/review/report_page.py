@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from trainform.diagnostics.order import counted
 from trainform.review.diff import Diff
+from trainform.review.diff_groups import groups
 from trainform.review.diff_html import STYLE, render_section
 from trainform.review.diff_words import VERBS, headline
 from trainform.review.report import NO_QUEUE, FleetJob, Report, Step, grouped
@@ -24,7 +25,7 @@ FILES = ("page.html.j2", "style.css", "script.js")
 """The texts that a page is made of, in the folder `report_templates` beside this file."""
 
 MOST_CHANGES = 300
-"""So many changed jobs are told with their fields; a page with ten thousand of them could not be read."""
+"""So many changes are told with their fields, those of like jobs once; ten thousand of them nobody could read."""
 
 MOST_ERRORS = 100
 
@@ -88,10 +89,14 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
     """The change set as HTML, and how many jobs of it were left out: the least grave ones."""
     if diff is None:
         return {"changes": "", "more_changes": 0}
-    told = [job for job in diff.jobs if job.change != "behind"]
+    told = groups(diff.jobs)
+    jobs = [job for group in told[:MOST_CHANGES] for job in group]
     behind = [job for job in diff.jobs if job.change == "behind"]
-    shown = Diff([*told[:MOST_CHANGES], *behind], diff.totals, diff.already_behind)
-    return {"changes": Markup("".join(render_section(shown))), "more_changes": len(told[MOST_CHANGES:])}
+    shown = Diff([*jobs, *behind], diff.totals, diff.already_behind)
+    return {
+        "changes": Markup("".join(render_section(shown))),
+        "more_changes": len(diff.jobs) - len(shown.jobs),
+    }
 
 
 def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:

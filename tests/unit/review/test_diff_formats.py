@@ -41,10 +41,10 @@ def test_nothing():
 
 def test_a_restart_says_what_to_do():
     assert text(restart()).splitlines() == [
-        "restart        ml/llm: the API refuses this update: delete JobSet llm first, then it starts anew",
+        "restart        ml/llm: Kubernetes refuses this update: delete JobSet llm first, then it starts anew",
         f"  {IMAGE}  i:1 → i:2  (immutable)",
         "",
-        "1 restart",
+        "1 job restarts",
     ]
 
 
@@ -53,7 +53,7 @@ def test_a_restart_says_what_to_do():
     [
         (restart(), "then it starts anew"),
         (restart(reason(), reason(inherited=True)), "then it starts anew"),
-        (restart(reason(inherited=True)), "starts anew; only what it inherits forces this"),
+        (restart(reason(inherited=True)), "starts anew; only what is inherited forces this"),
         (restart(new_name="llm-x"), "new object llm-x; the old one is pruned"),
         (
             restart(reason(named="data.hostfile", immutable=False, thing="ConfigMap/llm")),
@@ -65,7 +65,7 @@ def test_a_restart_says_what_to_do():
         ),
         (JobDiff(JOB, "needs-suspend"), "only while JobSet llm is suspended"),
         (JobDiff(JOB, "delete", before=Ask("team", 1, {})), "it asked for 1 pod, queue team"),
-        (JobDiff(JOB, "delete"), "stops and removes it"),
+        (JobDiff(JOB, "delete"), "stopped and removed"),
         (JobDiff(JOB, "new", after=Ask("", 2, {"cpu": 500, "g/gpu": 8})), "asks for 2 pods, g/gpu 8, cpu 0.5"),
     ],
 )
@@ -104,6 +104,10 @@ def test_many_reasons_are_cut_with_a_count():
         (["a"], {"b": 1}, '["a"] → {"b": 1}'),
         ("one\ntwo", "three", "one↵two → three"),
         (True, False, "true → false"),
+        (None, "(none)", '(none) → "(none)"'),
+        (" ", " a", '" " → " a"'),
+        ("\x1b[31mred\r", "\u202e\x07", "\\x1b[31mred\\r → \\u202e\\x07"),
+        (["\u2028"], None, '["\\u2028"] → (none)'),
     ],
 )
 def test_values(before, after, shown):
@@ -115,9 +119,100 @@ def test_long_texts_show_where_they_differ():
     assert "…xxxxxxxxxxxx1 → …xxxxxxxxxxxx2" in told
 
 
+def test_long_lists_show_where_they_differ():
+    shared = [f"--option-{index}" for index in range(20)]
+    told = text(restart(reason([*shared, "--epochs=1"], [*shared, "--epochs=2"])))
+    assert '…, "--epochs=1"] → …, "--epochs=2"]' in told.replace("…-option-19", "…")
+
+
+def evil(name="\x1b[31m\r<b>`|"):
+    """A job, an object, a field and a value as no API would take them, in files that somebody edited."""
+    return JobDiff((name, name, name), "restart", (reason(name, [name], name, True, True, f"JobSet/{name}"),))
+
+
+def test_names_of_edited_files_command_no_terminal_and_end_no_line():
+    diff = Diff([evil(), behind("a", "runtime \x1b\r gone")], already_behind={"\r\x1b": 1})
+    diff.totals.add("\x1b", None, Ask("\r", 1, {"\x1b": 1}))
+    told = [render_text(diff, colour=False), render_markdown(diff), render_html(diff)]
+    assert [set(each) & {"\x1b", "\r"} for each in told] == [set(), set(), set()]
+
+
+def upgraded(name, *reasons, **fields):
+    return JobDiff(
+        ("prod", "ml", name), "restart", reasons or (reason(inherited=True, thing=f"JobSet/{name}"),), **fields
+    )
+
+
+def test_jobs_that_change_alike_are_told_together():
+    fleet = [upgraded(f"job-{index}") for index in range(500)]
+    told = text(*fleet, upgraded("other", reason("i:0", thing="JobSet/other")))
+    assert told.startswith(
+        "restart        500 jobs: Kubernetes refuses this update: delete their JobSets first, then they start anew; "
+        "only what is inherited forces this\n  ml/job-0, ml/job-1, "
+    )
+    assert told.count(IMAGE) == 2
+    assert all(f"ml/job-{index}" in told for index in range(500))
+    assert told.endswith("501 jobs restart\n")
+    markdown = render_markdown(Diff(fleet))
+    assert len(markdown) < 3_000
+    assert "ml/job-99 and 400 more\n\n| `JobSet/…` | before | after | |\n" in markdown
+    assert render_html(Diff(fleet)).count("<details>") == 1
+
+
+def test_few_jobs_that_change_alike_are_named_in_the_title():
+    assert text(upgraded("a"), upgraded("b")).startswith("restart        ml/a, ml/b: Kubernetes")
+
+
+def test_what_differs_only_in_the_job_s_own_name_is_alike():
+    hashed = [
+        upgraded(name, reason(name, f"{name}-x", "metadata.name", thing=f"JobSet/{name}-x"), new_name=f"{name}-x")
+        for name in ("a", "b")
+    ]
+    groups = [upgraded(name, Reason(f"PodGroup/{name}", "", "", None, {"name": name})) for name in ("c", "d")]
+    told = text(*hashed, *groups)
+    assert "restart        ml/a, ml/b: new objects; the old ones are pruned, and training starts anew\n\n" in told
+    assert "restart        ml/c, ml/d: " in told
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        JobDiff(("eu", "ml", "b"), "restart", upgraded("b").reasons),
+        JobDiff(("prod", "ml", "b"), "in-place", upgraded("b").reasons),
+        upgraded("b", reason("i:0", inherited=True, thing="JobSet/b")),
+        upgraded("b", reason(thing="JobSet/b")),
+        upgraded("b", reason(inherited=True, thing="PodGroup/b")),
+        JobDiff(("prod", "ml", "b"), "delete"),
+    ],
+    ids=["environment", "change", "value", "mark", "object", "no reason"],
+)
+def test_jobs_that_change_otherwise_are_told_apart(other):
+    assert "ml/a, ml/b" not in text(upgraded("a"), other)
+
+
+@pytest.mark.parametrize(
+    ("after", "ask", "told"),
+    [
+        (True, Ask("", 1, {}), ": pods stop, and start anew when it is resumed"),
+        (None, Ask("", 1, {}), ": pods start"),
+        (True, Ask("team", 1, {}), ""),
+    ],
+)
+def test_suspending_stops_pods_unless_a_queue_decides(after, ask, told):
+    job = JobDiff(JOB, "in-place", (reason(None, after, "spec.suspend", immutable=False),), after=ask)
+    assert text(job).splitlines()[0] == f"in-place       ml/llm{told}"
+
+
+def test_words_are_explained_where_they_occur():
+    assert "<sub>**immutable**: the API never changes this field" in render_markdown(Diff([restart()]))
+    assert "**inherited**" not in render_markdown(Diff([restart()]))
+    assert "<dt>behind</dt>" in render_html(Diff([behind("a")]))
+    assert "<sub>" not in render_markdown(many(2, "delete"))
+
+
 def test_five_hundred_jobs_behind_are_one_line():
     told = text(*(behind(f"job-{index}") for index in range(500)))
-    assert told == "500 jobs are behind: runtime torch changed (inherited); nothing restarts\n\n500 behind\n"
+    assert told == "500 jobs are behind: runtime torch changed (inherited); nothing restarts\n\n500 jobs behind\n"
 
 
 def test_jobs_that_were_behind_before_are_a_line_and_no_change():
@@ -149,14 +244,19 @@ def many(count, change="restart", **fields):
     return Diff(jobs)
 
 
+FIELDS = tuple(reason("ü" * 80, "`|" * 40, f"field{index}") for index in range(40))
+"""More than is shown of one job."""
+
+
 @pytest.mark.parametrize(
     "diff",
     [
-        many(10_000, reasons=tuple(reason("ü" * 80, "`|" * 40, f"field{index}") for index in range(40))),
+        many(10_000, reasons=FIELDS),
+        Diff([restart(reason(index, "ü"), *FIELDS, name=f"job-{index}") for index in range(1_000)]),
         many(10_000, "delete"),
         Diff([behind(f"job-{index}", f"runtime {index} changed") for index in range(5_000)]),
     ],
-    ids=["restarts", "deletions", "reasons to be behind"],
+    ids=["restarts alike", "restarts", "deletions", "reasons to be behind"],
 )
 def test_markdown_fits_a_comment_whatever_the_size(diff):
     told = render_markdown(diff)
@@ -168,9 +268,10 @@ def test_markdown_with_many_queues_fits_a_comment():
     diff = many(10_000)
     for index in range(5_000):
         diff.totals.add("prod", None, Ask(f"queue-{index}", 1, {}))
+    diff.totals.add("prod", None, Ask("a" * 60_000, 1, {}))
     told = render_markdown(diff)
     assert len(told.encode()) <= LIMIT
-    assert "… and 4960 more queues" in told
+    assert "… and 4962 more queues" in told
 
 
 def test_a_cut_says_how_many_jobs_are_left_out():
