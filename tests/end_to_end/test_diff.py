@@ -118,6 +118,24 @@ def test_rendering_first_makes_no_difference(project):
     assert project.diff().jobs == {}
 
 
+def test_what_was_committed_without_a_render_is_still_to_come(project, tmp_path):
+    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+    project.write("jobs/llm.yaml", job("llm", nodes=3))
+    (project.root / "jobs/bert.yaml").unlink()
+    project.commit()
+    (project.root / "README").write_text("")
+    project.commit()
+    assert project.diff().jobs == {"bert": "delete", "llm": "restart"}
+    assert [reason["inherited"] for reason in project.reasons("llm")] == [False] * 4
+    shutil.copytree(project.root, tmp_path / "copy", ignore=shutil.ignore_patterns(".git"))
+    assert project.diff("--base", str(tmp_path / "copy")) == project.diff()
+    told = project.diff()
+    project.trainform("render")
+    assert project.diff() == told
+    project.commit()
+    assert project.diff().jobs == {}
+
+
 def test_a_change_of_the_runtime_leaves_jobs_behind(project):
     project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
     ran = project.diff()

@@ -53,7 +53,8 @@ class Now:
         return lock is not None and job[0] in self.presents and not self._was_read(lock.source)
 
     def _was_read(self, file: str) -> bool:
-        return self.reach.files is None or file in self.reach.files or file in self.reach.changed
+        found = self.reach
+        return found.files is None or any(file in files for files in (found.files, found.changed, found.late))
 
     def is_known(self, job: JobId) -> bool:
         """False for a job that has an error, or may be in what has one: nothing can be said of it."""

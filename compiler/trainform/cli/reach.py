@@ -1,8 +1,9 @@
 """How far a change of the repository reaches: which jobs must be looked at, and what they are made from.
 
 Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lock or
-its rendered files changed; all are, when a change may decide which jobs there are: the project settings, or
-what an Environment says of `jobs` and `namespace`. Templates are, when its `values` changed.
+its rendered files changed, or when its file was committed after the last rendering was. All are, when a change
+may decide which jobs there are: the project settings, or what an Environment says of `jobs` and `namespace`.
+Templates are, when its `values` changed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _DECIDE_WHICH = ("jobs", "namespace")
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """`files` are the job files to read, None for all; `changed` all files that changed.
+    """`files` are the job files to read, None for all; `changed` all files that changed; `late` ones changed
+    before, and were perhaps not rendered since.
 
     `things` are the runtimes and Environments that changed, as `(kind, name)`, a companion by its runtime's
     name. `was` are the settings of the state that the change starts from.
@@ -40,6 +42,7 @@ class Reach:
     changed: Collection[str]
     files: Collection[str] | None
     things: frozenset[tuple[str, str]] = frozenset()
+    late: Collection[str] = ()
 
 
 def reach(repository: Repository, start: Baseline, state: State) -> Reach:
@@ -51,8 +54,9 @@ def reach(repository: Repository, start: Baseline, state: State) -> Reach:
         return Reach(start, was, start.changed([*_folders(settings), *_folders(was)]), None)
     before, after = _documents_before(repository, start, changed), _documents_now(repository, changed)
     things = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
-    files = _job_files(repository, state, changed, before, after)
-    return Reach(start, settings, changed, files, frozenset(things))
+    late = start.newer(settings.jobs, LOCKS)
+    files = None if late is None else _job_files(repository, state, {*changed, *late}, before, after)
+    return Reach(start, settings, changed, files, frozenset(things), late or ())
 
 
 def _folders(settings: Settings) -> list[str]:

@@ -100,26 +100,27 @@ def untouched(
             same[job] = new.objects
         elif old.pins and old.pins != new.pins and old.objects and new.objects:
             changed.append(job)
-    return same | _compiled_as_they_were(found, targets, {job: before[job].source for job in changed})
+    return same | _compiled_as_they_were(found, targets, {job: before[job] for job in changed})
 
 
 def _compiled_as_they_were(
-    found: Reach, targets: Iterable[Target], sources: Mapping[JobId, str]
+    found: Reach, targets: Iterable[Target], before: Mapping[JobId, Version]
 ) -> dict[JobId, Sequence[Tree] | None]:
     """Jobs compiled from the TrainJobs that they were, with everything else as it is now."""
-    files = found.start.read(sorted(set(sources.values()))) if sources else {}
-    old = [_as_it_was(target, files, sources) for target in targets]
+    files = found.start.read(sorted({version.source for version in before.values()})) if before else {}
+    old = [_as_it_was(target, files, before) for target in targets]
     outcome = compile_targets([target for target in old if train_jobs(target)], wants_job=False)
     return {(job.environment, job.namespace, job.name): job.objects or None for job in outcome.jobs}
 
 
-def _as_it_was(target: Target, files: Mapping[str, bytes], sources: Mapping[JobId, str]) -> Target:
-    """The target with the TrainJobs that `sources` names in place of its own."""
+def _as_it_was(target: Target, files: Mapping[str, bytes], before: Mapping[JobId, Version]) -> Target:
+    """The target with the TrainJobs that were rendered before in place of its own, as far as `files` have them."""
     jobs = {id(job) for job in train_jobs(target)}
     documents = [document for document in target.inputs.documents if id(document) not in jobs]
-    for file in dict.fromkeys(sources[job] for job in sources if job[0] == target.name):
+    for file in dict.fromkeys(version.source for job, version in before.items() if job[0] == target.name):
         for document in _documents(target, file, files.get(file, b"")):
-            if (target.name, *named(document, target)) in sources and document.tree.get("kind") == "TrainJob":
+            version = before.get((target.name, *named(document, target)))
+            if version and digest_of([document.tree]) == version.train_job:
                 documents.append(document)
     return replace(target, inputs=Inputs(documents, []), partial=True)
 

@@ -12,6 +12,7 @@ from trainform.io.git import _git as git
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
 """Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
+_NAMES = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
 
 
 class Baseline(Protocol):
@@ -22,6 +23,9 @@ class Baseline(Protocol):
 
     def changed(self, within: Sequence[str]) -> set[str]:
         """Those that the working tree now has other bytes for, has not, or has newly: ignored ones, too."""
+
+    def newer(self, within: str, than: str) -> set[str] | None:
+        """Those below `within` that changed after something below `than` last did; None where that is not known."""
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         """The bytes of those of `paths` that were there."""
@@ -49,10 +53,16 @@ class Commit:
 
     def changed(self, within: Sequence[str]) -> set[str]:
         """Git compares ids of objects, and knows by time and size which files need no look."""
-        options = ("--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
-        differing = git(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
+        differing = git(self.root, *_LOOK, *_NAMES, self.id, "--", *within)
         untracked = git(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
         return {*_split(differing), *_split(untracked)}
+
+    def newer(self, within: str, than: str) -> set[str]:
+        """A shallow clone may not reach back so far; then none are."""
+        last = git(self.root, *_LOOK, "log", "-1", "--format=%H", self.id, "--", than).decode().strip()
+        if not last or last == self.id:
+            return set()
+        return {*_split(git(self.root, *_LOOK, *_NAMES, last, self.id, "--", within))}
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         named = [path for path in paths if path.isprintable()]  # nothing of ours is called otherwise
@@ -72,6 +82,9 @@ class Folder:
     def changed(self, within: Sequence[str]) -> set[str]:
         either = {*self.paths(within), *_below(self.root, within)}
         return {path for path in either if _bytes(self.root, path) != _bytes(self.path, path)}
+
+    def newer(self, within: str, than: str) -> None:
+        """A folder has no history."""
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         found = ((path, _bytes(self.path, path)) for path in paths)
