@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from textwrap import dedent
 
 import pytest
@@ -193,6 +194,25 @@ def test_it_tells_what_else_it_takes(root, trainform, naming, told):
     ran = trainform("rerun", "llm")
     assert ran.out.startswith("jobs/llm.yaml: ml/llm is marked to run again (1)\n  prod: ")
     assert told in ran.out
+
+
+def test_as_json(root, trainform):
+    ran = trainform("rerun", "ml/llm", "--format", "json")
+    told = json.loads(ran.out)
+    (job,) = told.pop("jobs")
+    assert (ran.code, ran.err) == (0, "")
+    assert told == {"apiVersion": "trainform.dev/v1alpha1", "kind": "RerunResult", "diagnostics": []}
+    assert "kubectl --namespace ml delete jobset llm" in job.pop("consequence")
+    assert job == {
+        "environment": "default", "namespace": "ml", "name": "llm", "file": "jobs/llm.yaml", "rerun": 1
+    }  # fmt: skip
+
+
+def test_as_json_with_an_error(root, trainform):
+    ran = trainform("rerun", "nobody", "--format", "json")
+    told = json.loads(ran.out)
+    assert (ran.code, ran.err, told["jobs"]) == (2, "", [])
+    assert [each["code"] for each in told["diagnostics"]] == ["TF705"]
 
 
 def test_the_mark_reaches_the_jobset(root, trainform):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
-def rerun(jobs: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
+def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:
     """Mark finished TrainJobs in their files to run again.
 
     The mark is the annotation trainform.dev/rerun.
@@ -32,7 +33,6 @@ def rerun(jobs: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
     from trainform.cli.marking import mark_jobs
     from trainform.cli.selection import select
     from trainform.cli.targets import repository_targets
-    from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
     from trainform.io.claim import claimed
     from trainform.io.repository import open_repository
@@ -47,13 +47,12 @@ def rerun(jobs: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
         problems += marking.diagnostics
         if not has_errors(problems):
             problems += _write(repository, marking)
-    print_diagnostics(problems, sys.stderr)
-    if has_errors(problems):
-        print("nothing was marked, because of the errors above", file=sys.stderr)
-        return FAULTY
-    for job in marking.jobs:
-        print("\n".join(_told(job)))
-    return OK
+    marked = [] if has_errors(problems) else marking.jobs
+    if form == "json":
+        _print_json(marked, problems)
+    else:
+        _print_text(marked, problems)
+    return FAULTY if has_errors(problems) else OK
 
 
 def _write(repository: Repository, marking: Marking) -> list[Diagnostic]:
@@ -68,6 +67,42 @@ def _write(repository: Repository, marking: Marking) -> list[Diagnostic]:
     except OSError as error:
         return [os_error("TF707", file, error, "cannot be written")]
     return []
+
+
+def _print_text(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> None:
+    from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics.order import has_errors
+
+    print_diagnostics(problems, sys.stderr)
+    if has_errors(problems):
+        print("nothing was marked, because of the errors above", file=sys.stderr)
+    for job in marked:
+        print("\n".join(_told(job)))
+
+
+def _print_json(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> None:
+    from trainform.cli.terminal import print_json
+    from trainform.diagnostics.documents import API_VERSION
+    from trainform.diagnostics.order import in_order
+
+    jobs = [each for job in marked for each in _as_json(job)]
+    told = [problem.to_json() for problem in in_order(problems)]
+    print_json({"apiVersion": API_VERSION, "kind": "RerunResult", "jobs": jobs, "diagnostics": told})
+
+
+def _as_json(job: MarkedJob) -> Iterator[dict[str, Any]]:
+    from trainform.cli.selection import named
+
+    for target in job.targets:
+        namespace, name = named(job.document, target)
+        yield {
+            "environment": target.name,
+            "namespace": namespace,
+            "name": name,
+            "file": job.document.file,
+            "rerun": job.number,
+            "consequence": _consequence(target, namespace, name),
+        }
 
 
 def _told(job: MarkedJob) -> Iterator[str]:
