@@ -3,104 +3,22 @@
 from __future__ import annotations
 
 import base64
-import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from support.chromium import CHROMIUM, Browser
 from trainform.core.facts import NO_FACTS
+from trainform.review.diff import Diff, JobDiff, Reason
 from trainform.review.report import Report, fleet
+from trainform.review.totals import Ask
 from unit.review.cluster import step
 from unit.review.test_report import DECLARED, EVIL, known, page
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
 
 JOBS = 250
-OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-pipe")
-ON_PIPES = """\
-import fcntl, os, sys
-ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
-os.dup2(ends[0], 3)
-os.dup2(ends[1], 4)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
-"""Chromium listens at file 3 and answers at file 4."""
-
-
-class Browser:
-    """Chromium's protocol on a pair of pipes: JSON messages that end in NUL."""
-
-    def __init__(self, folder: Path) -> None:
-        ours, theirs = os.pipe(), os.pipe()
-        ends = (str(ours[0]), str(theirs[1]))
-        command = [sys.executable, "-c", ON_PIPES, *ends, str(CHROMIUM), *OPTIONS, f"--user-data-dir={folder}"]
-        self.process = subprocess.Popen(command, pass_fds=(ours[0], theirs[1]), stderr=subprocess.DEVNULL)
-        os.close(ours[0])
-        os.close(theirs[1])
-        self.to, self.back = os.fdopen(ours[1], "wb", buffering=0), os.fdopen(theirs[0], "rb")
-        self.number, self.session = 0, ""
-        self.events: list[dict[str, Any]] = []
-
-    def start(self) -> None:
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def close(self) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-        self.to.close()
-        self.back.close()
-
-    def _read(self) -> dict[str, Any]:
-        text = bytearray()
-        while (byte := self.back.read(1)) != b"\0":
-            assert byte, "the browser is gone"
-            text += byte
-        message: dict[str, Any] = json.loads(text)
-        return message
-
-    def call(self, method: str, **params: Any) -> Any:
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": params}
-        message |= {"sessionId": self.session} if self.session else {}
-        self.to.write(json.dumps(message).encode() + b"\0")
-        while (found := self._read()).get("id") != self.number:
-            self.events.append(found)
-        assert "error" not in found, found
-        return found["result"]
-
-    def open(self, file: Path, width: int = 1200, fragment: str = "") -> None:
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Page.navigate", url="about:blank")
-        self.events.clear()
-        self.call("Page.navigate", url=file.as_uri() + fragment)
-        while not self.ask("document.readyState == 'complete' && !!document.querySelector('#table.ready')"):
-            pass
-
-    def ask(self, script: str) -> Any:
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
-
-    def key(self, key: str, code: int, text: str = "") -> None:
-        common = {"key": key, "windowsVirtualKeyCode": code}
-        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
-
-    def complaints(self) -> list[str]:
-        """Errors in the console, and requests for anything but the page itself."""
-        bad = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-        urls = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
-        return [str(e) for e in self.events if e.get("method") in bad] + [u for u in urls if not u.endswith(".html")]
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +40,19 @@ def file(tmp_path_factory) -> Path:
     other = fleet("staging", [known("small", step(gpu=1), environment="staging", framework="jax")], NO_FACTS)
     found: Path = tmp_path_factory.mktemp("report") / "fleet.html"
     found.write_text(page(Report((fleet("prod", jobs, DECLARED), other))), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory) -> Path:
+    """One job that changes: a long field, and totals."""
+    image = "spec.replicatedJobs[node].template.spec.template.spec.containers[node].image"
+    reason = Reason("JobSet/llm", image, image, "registry.example.com/llm:1", "registry.example.com/llm:2", True)
+    diff = Diff([JobDiff(("prod", "ml", "llm"), "restart", (reason,))])
+    diff.totals.add("prod", Ask("team", 1, {"nvidia.com/gpu": 8}), Ask("team", 2, {"nvidia.com/gpu": 16}))
+    found: Path = tmp_path_factory.mktemp("report") / "changed.html"
+    report = Report((fleet("prod", [known("llm", step("node", 2, gpu=8))], NO_FACTS),), diff=diff, base="main")
+    found.write_text(page(report), encoding="utf-8")
     return found
 
 
@@ -186,6 +117,24 @@ def test_nothing_sticks_out(browser, file, width):
     told = browser.ask(f"{wide} && !e.closest('.scroll')).map(e => e.outerHTML.slice(0, 80))")
     assert told == []
     assert browser.ask("document.documentElement.scrollWidth") <= width
+
+
+def test_a_filter_with_nothing_to_choose_is_not_shown(browser, changed):
+    browser.open(changed)
+    found = browser.ask(
+        "[...document.querySelectorAll('#filter label')].filter(e => e.checkVisibility()).map(e => e.innerText)"
+    )
+    assert [each.split()[0] for each in found] == ["Search", "Change"]
+
+
+def test_a_change_is_readable_on_a_phone(browser, changed):
+    browser.open(changed, 360)
+    browser.ask("document.querySelector('details').open = true")
+    places = "[...document.querySelectorAll('.fields td')].map(e => e.getBoundingClientRect())"
+    field, before, after, _ = browser.ask(f"{places}.map(place => [place.right, place.top])")
+    assert max(field[0], before[0], after[0]) <= 360
+    assert field[1] < before[1] < after[1]
+    assert browser.ask("Math.max(...[...document.querySelectorAll('.totals td')].map(e => e.offsetHeight))") < 40
 
 
 def test_sorting(browser, file):

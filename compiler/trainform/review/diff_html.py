@@ -38,10 +38,17 @@ summary { cursor: pointer; }
 table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
 th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 .totals :is(th, td) { white-space: nowrap; }
-.fields { min-width: 36rem; }
 .words { font-size: 0.85em; margin: 1.5rem 0; }
 .words dt { float: left; clear: left; margin-right: 0.5em; font-weight: 600; }
 .words dd { margin: 0; }
+@media (max-width: 46rem) {
+  h1 { font-size: 1.4rem; }
+  .fields :is(tr, th, td), .fields tbody { display: block; border: 0; padding: 0; }
+  .fields tr { border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
+  .fields th:nth-child(n + 2), .fields td:empty { display: none; }
+  .fields td:nth-child(2)::before { content: "before "; opacity: 0.7; }
+  .fields td:nth-child(3)::before { content: "after "; opacity: 0.7; }
+}
 """
 
 _MOST_NAMES = 1_000
