@@ -44,6 +44,24 @@ QUEUES = dedent(
     kind: LocalQueue
     metadata: {name: team-nlp, namespace: nlp}
     spec: {clusterQueue: gpu}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: gpu}
+    spec:
+      namespaceSelector: {}
+      resourceGroups:
+      - coveredResources: [nvidia.com/gpu, cpu, memory]
+        flavors:
+        - name: h100
+          resources:
+          - {name: nvidia.com/gpu, nominalQuota: 192}
+          - {name: cpu, nominalQuota: 1024}
+          - {name: memory, nominalQuota: 8Ti}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ResourceFlavor
+    metadata: {name: h100}
     """
 )
 

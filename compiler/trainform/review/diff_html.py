@@ -75,7 +75,7 @@ def render_section(diff: Diff) -> Iterator[str]:
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))
     head, rows = total_rows(diff)
     if rows:
-        yield "<h2>What all jobs of a queue ask for, where it changes</h2>\n"
+        yield "<h2>Totals of the queues that change, before → after</h2>\n"
         yield from _table(head, [[escape(cell) for cell in row] for row in rows], "totals")
     if words := meanings(diff):
         told = (f"<dt>{word}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())

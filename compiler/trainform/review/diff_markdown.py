@@ -139,7 +139,7 @@ def _totals(diff: Diff) -> list[str]:
         return []
     head_line, *lines = (f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows))
     shown = _bearable(lines[:_MOST_ROWS])
-    told = ["**What all jobs of a queue ask for, where it changes**", "", head_line, "|" + "---|" * len(head), *shown]
+    told = ["**Totals of the queues that change, before → after**", "", head_line, "|" + "---|" * len(head), *shown]
     if left := len(rows) - len(shown):
         told += ["", f"… and {counted(left, 'more queue')}"]
     return [*told, ""]

@@ -17,13 +17,13 @@ from trainform.review.totals import Ask, Sum
 VERBS: dict[Change, str] = {
     "delete": "deleted",
     "restart": "restarts",
-    "needs-suspend": "needs suspend",
+    "needs-suspend": "needs suspending",
     "new": "new",
     "in-place": "changes in place",
     "behind": "behind",
 }
 
-_PLURALS = {"restarts": "restart", "needs suspend": "need suspend", "changes in place": "change in place"}
+_PLURALS = {"restarts": "restart", "needs suspending": "need suspending", "changes in place": "change in place"}
 
 MEANINGS = {
     "immutable": "the API never changes this field of an object that exists",
