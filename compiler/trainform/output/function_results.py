@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from trainform.diagnostics import Diagnostic, dotted
-from trainform.diagnostics.order import in_order
+from trainform.diagnostics.order import folded
 from trainform.k8s.tree import Tree
 from trainform.output.resource_list import annotations_of
 from trainform.source import Document
@@ -21,7 +21,7 @@ def function_results(diagnostics: Iterable[Diagnostic]) -> list[Tree]:
 
     Lines of stdin are left out: nobody has that text. `tags.code` is the problem's code.
     """
-    return [_result(each) for each in in_order(diagnostics)]
+    return [_result(each) for each in folded(diagnostics)]
 
 
 def _result(diagnostic: Diagnostic) -> Tree:

@@ -232,6 +232,14 @@ def test_an_error_leaves_the_items_as_they_are(krm):
     assert "error TF201 spec.runtimeRef.name" in ran.err
 
 
+def test_a_fault_that_jobs_share_is_one_result(krm):
+    job = JOB.replace("torch-distributed}", "mine, kind: TrainingRuntime}")
+    runtime = RUNTIME.replace('"train:1.0"', '"train:1.0", volumeMounts: [{name: none, mountPath: /a}]')
+    text = listed(job, job.replace("llm", "bert"), job.replace("llm", "vit"), runtime)
+    found = [each["tags"]["code"] for each in results(krm(text))]
+    assert found.count("TF530") == 1
+
+
 def test_earlier_results_are_kept(krm):
     text = listed(JOB.replace("torch-", "touch-")) + "results:\n- {message: earlier, severity: info} # theirs\n"
     found = results(krm(text, code=2))
