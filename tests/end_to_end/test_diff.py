@@ -136,6 +136,19 @@ def test_what_was_committed_without_a_render_is_still_to_come(project, tmp_path)
     assert project.diff().jobs == {}
 
 
+def test_values_that_were_committed_without_a_render_are_still_to_come(project):
+    values = "  values: {{nodes: {0}}}\n"
+    project.write("jobs/gpt.yaml.j2", job("gpt").replace("numNodes: 2", "numNodes: {{ env.nodes }}"))
+    project.write("environments/prod/environment.yaml", environment() + values.format(2))
+    project.render_and_commit()
+    project.write("environments/prod/environment.yaml", environment() + values.format(4))
+    project.commit()
+    assert project.diff().jobs == {"gpt": "restart"}
+    project.write("environments/prod/environment.yaml", environment() + "  jobs: {paths: [jobs/bert.yaml]}\n")
+    project.commit()
+    assert project.diff().jobs == {"gpt": "delete", "llm": "delete"}
+
+
 def test_a_change_of_the_runtime_leaves_jobs_behind(project):
     project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
     ran = project.diff()

@@ -54,7 +54,7 @@ class Now:
 
     def _was_read(self, file: str) -> bool:
         found = self.reach
-        return found.files is None or any(file in files for files in (found.files, found.changed, found.late))
+        return found.files is None or any(file in files for files in (found.files, found.changed, found.unrendered))
 
     def is_known(self, job: JobId) -> bool:
         """False for a job that has an error, or may be in what has one: nothing can be said of it."""

@@ -1,9 +1,9 @@
 """How far a change of the repository reaches: which jobs must be looked at, and what they are made from.
 
 Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lock or
-its rendered files changed, or when its file was committed after the last rendering was. All are, when a change
-may decide which jobs there are: the project settings, or what an Environment says of `jobs` and `namespace`.
-Templates are, when its `values` changed.
+its rendered files changed. All are, when a change may decide which jobs there are: the project settings, or what
+an Environment says of `jobs` and `namespace`. Templates are, when its `values` changed. What was committed after
+the last rendering counts as changed: it is still to be rendered.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _DECIDE_WHICH = ("jobs", "namespace")
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """`files` are the job files to read, None for all; `changed` all files that changed; `late` ones changed
-    before, and were perhaps not rendered since.
+    """`files` are the job files to read, None for all; `changed` all files that changed, and `unrendered` those that
+    changed since the last rendering that the state knows.
 
     `things` are the runtimes and Environments that changed, as `(kind, name)`, a companion by its runtime's
     name. `was` are the settings of the state that the change starts from.
@@ -42,7 +42,7 @@ class Reach:
     changed: Collection[str]
     files: Collection[str] | None
     things: frozenset[tuple[str, str]] = frozenset()
-    late: Collection[str] = ()
+    unrendered: Collection[str] = ()
 
 
 def reach(repository: Repository, start: Baseline, state: State) -> Reach:
@@ -53,10 +53,26 @@ def reach(repository: Repository, start: Baseline, state: State) -> Reach:
         was = parse_settings(start.read([FILE]).get(FILE, b""))[0]
         return Reach(start, was, start.changed([*_folders(settings), *_folders(was)]), None)
     before, after = _documents_before(repository, start, changed), _documents_now(repository, changed)
-    things = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
-    late = start.newer(settings.jobs, LOCKS)
-    files = None if late is None else _job_files(repository, state, {*changed, *late}, before, after)
-    return Reach(start, settings, changed, files, frozenset(things), late or ())
+    things = frozenset(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    earlier = start.last_change(LOCKS)
+    if earlier is start:
+        files = _job_files(repository, state, changed, before, after)
+        return Reach(start, settings, changed, files, things, changed)
+    unrendered, files = _since_rendered(repository, earlier, state)
+    return Reach(start, settings, changed, files, things, unrendered)
+
+
+def _since_rendered(
+    repository: Repository, earlier: Baseline | None, state: State
+) -> tuple[Collection[str], list[str] | None]:
+    """What changed since the last rendering, and the job files to read for that; None for all."""
+    if earlier is None:
+        return (), None
+    changed = earlier.changed(_folders(repository.settings))
+    if FILE in changed:
+        return changed, None
+    before, after = _documents_before(repository, earlier, changed), _documents_now(repository, changed)
+    return changed, _job_files(repository, state, changed, before, after)
 
 
 def _folders(settings: Settings) -> list[str]:

@@ -12,7 +12,6 @@ from trainform.io.git import _git as git
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
 """Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
-_NAMES = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
 
 
 class Baseline(Protocol):
@@ -24,8 +23,8 @@ class Baseline(Protocol):
     def changed(self, within: Sequence[str]) -> set[str]:
         """Those that the working tree now has other bytes for, has not, or has newly: ignored ones, too."""
 
-    def newer(self, within: str, than: str) -> set[str] | None:
-        """Those below `within` that changed after something below `than` last did; None where that is not known."""
+    def last_change(self, within: str) -> Baseline | None:
+        """The state in which something below `within` last changed; None where that is not known."""
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         """The bytes of those of `paths` that were there."""
@@ -53,16 +52,15 @@ class Commit:
 
     def changed(self, within: Sequence[str]) -> set[str]:
         """Git compares ids of objects, and knows by time and size which files need no look."""
-        differing = git(self.root, *_LOOK, *_NAMES, self.id, "--", *within)
+        options = ("--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
+        differing = git(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
         untracked = git(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
         return {*_split(differing), *_split(untracked)}
 
-    def newer(self, within: str, than: str) -> set[str]:
-        """A shallow clone may not reach back so far; then none are."""
-        last = git(self.root, *_LOOK, "log", "-1", "--format=%H", self.id, "--", than).decode().strip()
-        if not last or last == self.id:
-            return set()
-        return {*_split(git(self.root, *_LOOK, *_NAMES, last, self.id, "--", within))}
+    def last_change(self, within: str) -> Baseline:
+        """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""
+        last = git(self.root, *_LOOK, "log", "-1", "--format=%H", self.id, "--", within).decode().strip()
+        return self if last in ("", self.id) else Commit(self.root, last)
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         named = [path for path in paths if path.isprintable()]  # nothing of ours is called otherwise
@@ -83,7 +81,7 @@ class Folder:
         either = {*self.paths(within), *_below(self.root, within)}
         return {path for path in either if _bytes(self.root, path) != _bytes(self.path, path)}
 
-    def newer(self, within: str, than: str) -> None:
+    def last_change(self, within: str) -> None:
         """A folder has no history."""
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
