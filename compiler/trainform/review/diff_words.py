@@ -42,12 +42,12 @@ _FEW = 3
 
 def headline(diff: Diff) -> str:
     """`1 job deleted, 2 restart, 500 behind`, the gravest first."""
-    counts = diff.counts()
-    told = [f"{count} {verb(change, count)}" for change, count in counts.items()]
-    if not told:
+    counts = list(diff.counts().items())
+    if not counts:
         return "no job changes"
-    number, _, rest = told[0].partition(" ")
-    return ", ".join([f"{counted(int(number), 'job')} {rest}", *told[1:]])
+    (change, count), *others = counts
+    told = counted(count, "new job") if change == "new" else f"{counted(count, 'job')} {verb(change, count)}"
+    return ", ".join([told, *(f"{count} {verb(change, count)}" for change, count in others)])
 
 
 def verb(change: Change, count: int) -> str:

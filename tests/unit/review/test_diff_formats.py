@@ -39,6 +39,19 @@ def test_nothing():
     assert "<h1>no job changes</h1>" in render_html(Diff())
 
 
+@pytest.mark.parametrize(
+    ("jobs", "told"),
+    [
+        ([JobDiff(JOB, "new")], "1 new job"),
+        ([restart(), JobDiff(JOB, "new")], "1 job restarts, 1 new"),
+        ([JobDiff(JOB, "delete")] * 2 + [restart()] * 2 + [behind("a")] * 3, "2 jobs deleted, 2 restart, 3 behind"),
+        ([JobDiff(JOB, "needs-suspend")] * 2, "2 jobs need suspending"),
+    ],
+)
+def test_the_count_of_it_all(jobs, told):
+    assert text(*jobs).splitlines()[-1] == told
+
+
 def test_a_restart_says_what_to_do():
     assert text(restart()).splitlines() == [
         "restart        ml/llm: Kubernetes refuses this update: delete JobSet llm first, then it starts anew",
