@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,25 @@ if TYPE_CHECKING:
 
 
 def print_preview(rendering: Rendering) -> None:
-    """For each job that would change: why, and how its files would differ."""
+    """Why jobs would change, and how their files would differ; once for those that change alike."""
     plan = rendering.plan
+    alike: dict[tuple[str, ...], list[JobId]] = {}
+    shown: dict[JobId, str] = {}
     for job, change in plan.jobs.items():
-        print(f"{'/'.join(job)}: {_why(rendering, job)}")
-        print("".join(_diff(plan.repository.root, change)) or "  its files stay as they are\n", end="")
+        why, lines = _why(rendering, job), list(_diff(plan.repository.root, change))
+        alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
+        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files stay as they are\n")
+    for first, *others in alike.values():
+        print(shown[first], end="")
+        if others:
+            print(f"  and {counted(len(others), 'job')} alike: {', '.join('/'.join(job[1:]) for job in others)}")
     print(f"{counted(len(plan.jobs), 'job')} would change, {len(plan.unchanged)} would not")
+
+
+def _without_name(diff: Iterable[str], job: JobId) -> str:
+    """What jobs that change alike have in common: all lines but the names of files, without the job's own name."""
+    lines = (line for line in diff if not line.startswith(("--- ", "+++ ")))
+    return re.sub(rf"\b{re.escape(job[2])}\b", "", "".join(lines))
 
 
 def _why(rendering: Rendering, job: JobId) -> str:

@@ -59,6 +59,12 @@ def test_a_preview_tells_why_and_what_and_writes_nothing(behind, trainform):
     assert upgraded(behind) == []
 
 
+def test_a_preview_tells_jobs_that_change_alike_once(behind, trainform):
+    told = trainform("upgrade", "--all", "--dry-run").out
+    assert told.count("--- a/rendered/") == 1
+    assert "\n  and 1 job alike: ml/b\n2 jobs would change, " in told
+
+
 def test_a_preview_as_json_is_a_render_result(behind, trainform):
     ran = trainform("upgrade", "a", "--dry-run", "--format", "json")
     (only,) = json.loads(ran.out)["jobs"]
