@@ -6,8 +6,8 @@ from typing import Any
 
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
-from trainform.core.registry import load_plugins
 from trainform.diagnostics.documents import render_result
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.source import load
 

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, plugins_for, update
 from support.stored import empty_maps, loose_quantities
 from trainform.core.check import SCHEMAS
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.k8s import schema
 from trainform.k8s.defaults import admit
 from trainform.output.emitter import emit

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import Compilation, compile_documents
 from trainform.core.plugin import Plugin
-from trainform.core.registry import load_plugins
 from trainform.diagnostics.text import render_text
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.output.emitter import emit
 from trainform.source import Loaded, load

@@ -9,8 +9,8 @@ from typing import Any
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import Compilation, compile_documents
 from trainform.core.plugin import Plugin
-from trainform.core.registry import load_plugins
 from trainform.diagnostics import Diagnostic
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.source import load
 

@@ -11,7 +11,7 @@ from support.corpus import FAMILIES, cases
 from support.golden import golden_cases
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.k8s.quantity import parse
 from trainform.k8s.tree import Tree

@@ -74,7 +74,8 @@ def installed() -> tuple[Installed, ...]:
     """The plugins; one that cannot be used is an error of this installation, not a bug of ours."""
     import click
 
-    from trainform.core.registry import PluginError, installed_plugins
+    from trainform.core.registry import PluginError
+    from trainform.installed import installed_plugins
 
     try:
         return installed_plugins()

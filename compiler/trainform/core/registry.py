@@ -1,10 +1,10 @@
-"""The plugins in their order, found by entry point: ours come the same way as anybody's."""
+"""The plugins in their order, each from its entry point: ours come the same way as anybody's."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import NamedTuple
+from collections.abc import Iterable
+from importlib import import_module
+from typing import NamedTuple, Protocol
 
 from trainform.core.plugin import STAGES, Plugin
 
@@ -47,24 +47,31 @@ class Installed(NamedTuple):
     version: str
 
 
-@cache
-def installed_plugins() -> tuple[Installed, ...]:
-    """Every installed plugin, in running order.
+class EntryPoint(Protocol):
+    """What a package declares: `value` is `module:attribute`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def package(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+
+def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
+    """The plugin of each entry point, in running order.
 
     Raises PluginError for one that does not load, is no plugin, or takes another's name: to go
     on without it would render something else than what was asked for.
     """
     found: dict[str, Installed] = {}
-    for entry_point in entry_points(group=GROUP):
+    for entry_point in entry_points:
         if entry_point.name in found:
             raise PluginError(_taken(entry_point, found[entry_point.name]))
         found[entry_point.name] = _load(entry_point)
     return tuple(found[name] for name in sorted(found, key=_rank))
-
-
-def load_plugins() -> tuple[Plugin, ...]:
-    """The plugins alone, in running order. Raises PluginError as `installed_plugins` does."""
-    return tuple(installed.plugin for installed in installed_plugins())
 
 
 def _rank(name: str) -> tuple[int, str]:
@@ -73,19 +80,18 @@ def _rank(name: str) -> tuple[int, str]:
 
 def _load(entry_point: EntryPoint) -> Installed:
     try:
-        plugin = entry_point.load()()
+        module, _, attribute = entry_point.value.partition(":")
+        plugin = getattr(import_module(module), attribute)()
     except Exception as error:
         raise PluginError(f"plugin {entry_point.name!r} does not load: {error}") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"plugin {entry_point.name!r} is no subclass of trainform.Plugin")
     _check_names(entry_point.name, type(plugin))
-    distribution = entry_point.dist
-    return Installed(plugin, distribution.name if distribution else "", distribution.version if distribution else "")
+    return Installed(plugin, entry_point.package, entry_point.version)
 
 
 def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
-    packages = [earlier.package, entry_point.dist.name if entry_point.dist else ""]
-    names = " and ".join(filter(None, packages)) or "unknown"
+    names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
     return f"two packages bring a plugin called {entry_point.name!r}: {names}; uninstall one"
 
 

@@ -102,7 +102,7 @@ def test_a_plugin_that_cannot_be_used_is_named(trainform, monkeypatch):
     def fail():
         raise PluginError("plugin 'acme' does not load: no module named 'acme'")
 
-    monkeypatch.setattr("trainform.core.registry.installed_plugins", fail)
+    monkeypatch.setattr("trainform.installed.installed_plugins", fail)
     ran = trainform("validate")
     assert (ran.code, ran.err) == (2, "Error: plugin 'acme' does not load: no module named 'acme'\n")
 

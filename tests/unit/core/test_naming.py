@@ -14,8 +14,8 @@ from trainform.core.catalogue import Catalogue
 from trainform.core.compile import CompiledJob, compile_documents
 from trainform.core.naming import ALPHABET, LENGTH, content_hash
 from trainform.core.plugin import STAGES
-from trainform.core.registry import load_plugins
 from trainform.diagnostics.text import render_text
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.output.emitter import emit
 from trainform.source import load

@@ -9,7 +9,7 @@ import pytest
 from support.streams import compiled, errors, job, jobset, runtime
 from trainform import Plugin
 from trainform.core.plugin import STAGES
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 
 
 def recorder(name, calls, *, applies=True):

@@ -11,7 +11,7 @@ from support.streams import compiled, job, replicated_job, runtime
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 
 CASES = [pytest.param(case, id=case.id) for case in golden_cases()]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
 from trainform import Plugin
-from trainform.core import registry
 from trainform.core.plugin import STAGES
-from trainform.core.registry import ORDER, PluginError, installed_plugins, load_plugins
+from trainform.core.registry import ORDER, PluginError, from_entry_points
+from trainform.installed import installed_plugins, load_plugins
+from trainform.io.entry_points import EntryPoint
 
 
 class Toy(Plugin):
@@ -64,12 +64,9 @@ def found(monkeypatch):
     monkeypatch.setitem(sys.modules, "toys", toys)
 
     def find(*pairs):
-        points = [EntryPoint(name, value, registry.GROUP) for name, value in pairs]
-        packages = [SimpleNamespace(name=f"package-{at}", version="1") for at, _ in enumerate(points)]
-        for point, package in zip(points, packages, strict=True):
-            vars(point)["dist"] = package
-        monkeypatch.setattr(registry, "entry_points", lambda group: points)
-        return installed_plugins.__wrapped__()
+        return from_entry_points(
+            EntryPoint(name, value, f"package-{at}", "1") for at, (name, value) in enumerate(pairs)
+        )
 
     return find
 

@@ -15,7 +15,7 @@ import yaml
 import trainform
 from support.streams import compiled, errors, job, runtime, stream
 from trainform import compile_stream
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 
 GOLDEN = Path(__file__).parents[3] / "golden"
 GOOD = stream(runtime(), job(trainer={"numNodes": 2}))

@@ -9,7 +9,7 @@ import pytest
 from support.repositories import environment, job, runtime
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.output.freezing import Cause, Present, Snapshot, digest_of, is_frozen, lock_of
 from trainform.source import load
 

@@ -16,7 +16,7 @@ from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
 from trainform.core.plugin import STAGES
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.k8s.quantity import QuantityError, canonical
 from trainform.review.explain import Field, Recorder, explain

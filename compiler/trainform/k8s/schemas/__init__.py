@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
-from urllib.parse import quote, unquote
 
 Schema = dict[str, Any]
 
 _PREFIX = "#/$defs/"
+_SPACE = "%20"
+"""As in any URI; no name holds anything else that would have to be quoted."""
 
 
 @cache
@@ -32,7 +33,7 @@ def reference(kind: str) -> Schema:
     """The schema that stands for a `kind`; KeyError when there is none."""
     if kind not in definitions():
         raise KeyError(kind)
-    return {"$ref": _PREFIX + quote(kind)}
+    return {"$ref": _PREFIX + kind.replace(" ", _SPACE)}
 
 
 def resolved(schema: Schema) -> Schema:
@@ -44,4 +45,5 @@ def resolved(schema: Schema) -> Schema:
 
 def referenced(schema: Schema) -> str:
     """The API name of the type that `schema` refers to, or the empty string."""
-    return unquote(schema.get("$ref", "").removeprefix(_PREFIX))
+    target: str = schema.get("$ref", "")
+    return target.removeprefix(_PREFIX).replace(_SPACE, " ")
