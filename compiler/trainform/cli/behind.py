@@ -51,6 +51,15 @@ def group(jobs: Iterable[tuple[JobId, Pins]], presents: Mapping[str, Present]) -
     return {cause: groups[cause] for cause in sorted(groups)}
 
 
+def merge(*groups: Groups) -> Groups:
+    """The same of several parts of the jobs."""
+    merged: Groups = {}
+    for group in groups:
+        for cause, jobs in group.items():
+            merged.setdefault(cause, []).extend(jobs)
+    return {cause: merged[cause] for cause in sorted(merged)}
+
+
 def tell_behind(targets: Sequence[Target], outcome: Outcome, state: State) -> list[Diagnostic]:
     """An info for each cause for which jobs of the targets are behind (TF715)."""
     from trainform.cli.frozen import unchanged_jobs

@@ -41,15 +41,16 @@ def compile_targets(
     *,
     wants_job: bool = True,
     observe: Observer | None = None,
+    cache: dict[Document, Read] | None = None,
 ) -> Outcome:
     """Compile every target. `problems` are those of the repository itself; `wants_job` says whether it
     is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise; `observe`
-    follows the stages of each job."""
+    follows the stages of each job. `cache` holds what was read of documents before."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
     catalogue = shipped_catalogue()
-    cache: dict[Document, Read] = {}
+    cache = {} if cache is None else cache
     compilations = [
         compile_documents(
             target.inputs.documents,

@@ -64,7 +64,7 @@ class Now:
         environment = f"{self.repository.settings.environments}/{job[0]}/"
         sources = {lock.source} if lock else set()
         broken = sources & self.faulty or any(file.startswith(environment) for file in self.faulty)
-        return job in self.frozen or (job not in self.state.broken and not broken)
+        return job in self.frozen or (not self.state.is_broken(job) and not broken)
 
 
 def compare_repository(
@@ -97,7 +97,7 @@ def _read(
     for target in targets:
         target.partial = True
     hidden = _hidden_environments(repository, {target.name for target in targets}, environments)
-    outcome = compile_targets(targets, [*problems, *hidden, *state.broken.values()], wants_job=False)
+    outcome = compile_targets(targets, [*problems, *hidden, *state.broken], wants_job=False)
     compiled = {(job.environment, job.namespace, job.name): job for job in outcome.jobs}
     presents = presents_of(targets, outcome)
     faulty = {each.file for each in outcome.diagnostics if each.severity == "error" and each.file}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from trainform.cli.shards import Shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,6 +23,22 @@ def repository_options(command: F) -> F:
     )
     env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; may repeat.")
     return root(env(command))
+
+
+def scale_options(command: F) -> F:
+    """`--shard` and `--workers`: for repositories of many thousand jobs. The result does not depend on them."""
+    shard = click.option("--shard", metavar="K/N", help="Only every Nth job: for N machines side by side.")
+    workers = click.option(
+        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes. Default: one for each processor."
+    )
+    return shard(workers(command))
+
+
+def chosen_shard(shard: str | None) -> Shard:
+    """The shard of `--shard`; all jobs without it."""
+    from trainform.cli.shards import ALL, parse
+
+    return parse(shard) if shard else ALL
 
 
 def chosen_root(root: str | None) -> str:

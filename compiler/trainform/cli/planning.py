@@ -1,33 +1,29 @@
-"""What a run changes on disk, worked out before any of it is done."""
+"""What a run changes of some jobs, worked out before any of it is done."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from trainform.cli.frozen import NOTHING
 from trainform.cli.state import Held, State
 from trainform.diagnostics import Diagnostic
-from trainform.io import state
 from trainform.io.repository import Repository
-from trainform.io.state import JobId, lock_file, snapshot_file
+from trainform.io.state import JobId, lock_file
 from trainform.io.writer import JobChange
-from trainform.output.freezing import Snapshot
 from trainform.output.kustomization import FILE
 from trainform.output.locks import Lock, LockFile, dump
 
 
 @dataclass(slots=True)
 class Plan:
-    """Changes by job, the lock that each job will have, and the files that no single job owns (None: remove).
+    """Changes by job, and the lock that each job will have.
 
-    `told` holds paths that are worth a line: what was written of a job, and what was removed.
+    `wrote` and `removed` hold paths that are worth a line: what was written of a job, and what was removed.
     """
 
     state: State
     jobs: dict[JobId, JobChange] = field(default_factory=dict)
     locks: dict[JobId, Lock] = field(default_factory=dict)
-    files: dict[str, bytes | None] = field(default_factory=dict)
     wrote: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     unchanged: list[JobId] = field(default_factory=list)
@@ -61,34 +57,11 @@ class Plan:
         self.wrote += [f"{held.folder}/{name}" for name in changed if name != FILE]
         self.removed += [f"{held.folder}/{name}" for name in held.digests if name not in lock.files]
 
-    def drop(self, job: JobId) -> None:
-        """The job is gone: its files, its folder and its lock go, too."""
-        held = self.state.held(job)
-        hindrances = [held] if isinstance(held, Diagnostic) else held.hindrances({})
-        self.diagnostics += hindrances
-        if not hindrances and not isinstance(held, Diagnostic):
-            self.jobs[job] = JobChange(held.folder, lock_file(job), {}, b"")
-            self.removed += [f"{held.folder}/{name}" for name in held.digests if name != FILE]
-
-    def remaining(self) -> set[JobId]:
-        """The jobs that have a lock after this run."""
-        dropped = {job for job, change in self.jobs.items() if not change.lock}
-        return ({*self.state.ids()} | self.locks.keys()) - dropped
-
-    def keep_snapshots(self, known: Iterable[Snapshot]) -> None:
-        """Writes those of the `known` snapshots that a lock names; removes those that none does."""
-        remaining = self.remaining()
-        named = _digests(self.locks.values())
-        for job, file in self.state.locks.items():
-            if job in remaining and job not in self.locks:
-                named |= _digests([file.lock, *filter(None, [file.previous])])
-        there = set(state.snapshots(self.repository.root))
-        for snapshot in known:
-            if snapshot.digest in named - there - {NOTHING}:
-                self.files[snapshot_file(snapshot.digest)] = snapshot.text
-        if not self.state.broken:
-            self.files |= {snapshot_file(digest): None for digest in sorted(there - named)}
+    def named(self) -> set[str]:
+        """The digests of the snapshots that the locks name."""
+        return {digest for lock in self.locks.values() for digest in digests_of(lock)}
 
 
-def _digests(locks: Iterable[Lock]) -> set[str]:
-    return {digest for lock in locks for digest in (lock.pins.runtime.digest, lock.pins.environment)}
+def digests_of(lock: Lock) -> tuple[str, str]:
+    """Of the snapshots that a lock names."""
+    return lock.pins.runtime.digest, lock.pins.environment

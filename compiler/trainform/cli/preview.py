@@ -10,17 +10,17 @@ from trainform.diagnostics.order import counted
 from trainform.io.state import JobId, folder_bytes
 
 if TYPE_CHECKING:
-    from trainform.cli.rendering import Rendering
+    from trainform.cli.rendering import Work
     from trainform.io.writer import JobChange
 
 
-def print_preview(rendering: Rendering) -> None:
+def print_preview(work: Work) -> None:
     """Why jobs would change, and how their files would differ; once for those that change alike."""
-    plan = rendering.plan
+    plan = work.plan
     alike: dict[tuple[str, ...], list[JobId]] = {}
     shown: dict[JobId, str] = {}
     for job, change in plan.jobs.items():
-        why, lines = _why(rendering, job), list(_diff(plan.repository.root, change))
+        why, lines = _why(work, job), list(_diff(plan.repository.root, change))
         alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
         shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files stay as they are\n")
     for first, *others in alike.values():
@@ -36,9 +36,9 @@ def _without_name(diff: Iterable[str], job: JobId) -> str:
     return re.sub(rf"\b{re.escape(job[2])}\b", "", "".join(lines))
 
 
-def _why(rendering: Rendering, job: JobId) -> str:
-    lock = rendering.plan.state.lock(job)
-    causes = rendering.presents[job[0]].causes(lock.pins, job[1]) if lock else []
+def _why(work: Work, job: JobId) -> str:
+    lock = work.plan.state.lock(job)
+    causes = work.presents[job[0]].causes(lock.pins, job[1]) if lock else []
     return "; ".join(cause.message for cause in causes) or "its TrainJob changed"
 
 

@@ -64,8 +64,10 @@ class Examination:
 
     def _at_a_glance(self, job: JobId) -> Verdict:
         """By digests alone; what they do not settle is unproven, as yet."""
-        if job not in self.state.locks:
-            return Verdict(job, "edited", [lock_file(job)]) if job in self.state.broken else Verdict(job, "missing")
+        if self.state.is_broken(job):
+            return Verdict(job, "edited", [lock_file(job)])
+        if self.state.lock_file(job) is None:
+            return Verdict(job, "missing")
         held = self.state.held(job)
         if isinstance(held, Diagnostic) or held.lock_file is None:
             return Verdict(job, "missing")

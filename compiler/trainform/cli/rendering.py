@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trainform.cli.behind import Groups, group, presents_of
@@ -11,21 +11,24 @@ from trainform.cli.compiling import Outcome, compile_targets
 from trainform.cli.frozen import NOTHING, Frozen, layout_of, leave_frozen, remake, set_frozen_apart
 from trainform.cli.planning import Plan
 from trainform.cli.selection import train_jobs
-from trainform.cli.shared_files import plan_attributes, plan_lists
-from trainform.cli.state import Held, State, read_state
+from trainform.cli.shards import ALL, Shard, digests_named, frozen_lock, set_others_apart
+from trainform.cli.slices import Census, Slice, count, settle
+from trainform.cli.state import Held, State
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.order import counted, has_errors
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.io import writer
 from trainform.io.place import file_error, os_error
 from trainform.io.state import JobId, snapshots
 from trainform.output.freezing import digests_of_files, lock_of
 from trainform.output.layout import job_files
 
 if TYPE_CHECKING:
+    from trainform.cli.shards import Elsewhere
     from trainform.cli.targets import Target
     from trainform.core.compile import CompiledJob
-    from trainform.io.repository import Repository
-    from trainform.output.freezing import Present
+    from trainform.core.pipeline import PluginFailure
+    from trainform.io.writer import Staged
+    from trainform.output.freezing import Present, Snapshot
     from trainform.output.locks import Lock
 
 
@@ -49,6 +52,7 @@ class Request:
     runtime: str = ""
     only_frozen: bool = False
     dry_run: bool = False
+    shard: Shard = ALL
 
     def thaws(self, lock: Lock) -> bool:
         """Whether a frozen job is to be rendered anew."""
@@ -57,59 +61,84 @@ class Request:
 
 
 @dataclass(slots=True)
-class Rendering:
-    """A run worked out: nothing is written yet. With an error and without `keep_going`, nothing may be."""
+class Work:
+    """Jobs worked out, all of them or a slice, with everything that is known of them."""
 
     plan: Plan
     outcome: Outcome
     frozen: list[Frozen]
+    elsewhere: list[Elsewhere]
     presents: dict[str, Present]
 
-    def diagnostics(self) -> list[Diagnostic]:
-        return [*self.outcome.all_diagnostics(), *self.plan.diagnostics]
 
-    def behind(self) -> Groups:
-        return group([(job.id, job.lock.pins) for job in self.frozen], self.presents)
+@dataclass(slots=True)
+class Part:
+    """What is left to know of the jobs of a slice once their files are staged: it may come from another process.
+
+    `rendered` are the jobs that have a lock after this run, `alive` those that have a TrainJob, be it a faulty one;
+    `elsewhere` those of other shards.
+    `named` are the digests of the snapshots that their locks name, `snapshots` those of them that are at hand.
+    `work` is there where all jobs were worked out in one piece.
+    """
+
+    census: Census
+    alive: set[JobId] = field(default_factory=set)
+    rendered: set[JobId] = field(default_factory=set)
+    elsewhere: set[JobId] = field(default_factory=set)
+    unchanged: int = 0
+    staged: dict[JobId, Staged] = field(default_factory=dict)
+    wrote: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    behind: Groups = field(default_factory=dict)
+    told: list[Diagnostic] = field(default_factory=list)
+    hindrances: list[Diagnostic] = field(default_factory=list)
+    failures: list[PluginFailure] = field(default_factory=list)
+    work: Work | None = None
 
 
 def work_out(
-    repository: Repository, targets: Sequence[Target], problems: Sequence[Diagnostic], request: Request
-) -> Rendering:
-    """Everything that a run will do, and whatever hinders it."""
-    state = read_state(repository)
+    targets: Sequence[Target], problems: Sequence[Diagnostic], request: Request, state: State, part: Slice | None = None
+) -> Part:
+    """What becomes of the jobs of some targets. Their files are staged, unless it is for a preview."""
+    census = count(targets, part)
+    elsewhere = [job for target in targets for job in set_others_apart(target, request.shard)]
     frozen = [job for target in targets for job in set_frozen_apart(target, state, request.thaws)]
     if request.upgrade:
         frozen = []  # those that are not upgraded are none of this run's business
-        problems = [*problems, *_leave_upgraded(request, targets, state)]
+        elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, state)) and request.thaws(lock)]
+        problems = [*problems, *_leave_upgraded(request, targets, state, part)]
     outcome = compile_targets(targets, problems, wants_job=not problems and not request.allow_empty)
-    rendering = Rendering(Plan(state), outcome, frozen, presents_of(targets, outcome))
+    settle(census, targets, outcome, [*(job.id for job in frozen), *(job.id for job in elsewhere)])
+    work = Work(Plan(state), outcome, frozen, elsewhere, presents_of(targets, outcome))
     try:
-        _keep(rendering, targets)
-        _put(rendering, targets)
-        if request.whole:
-            _drop(rendering, request)
-        _plan_the_rest(rendering, request)
+        _keep(work, targets)
+        _put(work, targets)
+        result = _result(work, census, request, part)
     except OSError as error:
-        rendering.plan.diagnostics.append(os_error("TF701", error.filename or "", error, "cannot be read"))
-    return rendering
+        work.plan.diagnostics.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+        result = Part(census, hindrances=work.plan.diagnostics)
+    return result
 
 
-def _leave_upgraded(request: Request, targets: Sequence[Target], state: State) -> list[Diagnostic]:
-    """Leaves the jobs that are to be upgraded; an error where no job runs on the runtime that was asked for."""
+def _leave_upgraded(request: Request, targets: Sequence[Target], state: State, part: Slice | None) -> list[Diagnostic]:
+    """Leaves the jobs that are to be upgraded; an error where no job runs on the runtime that was asked for, which
+    a slice cannot tell."""
     for target in targets:
         if request.only_frozen:
             leave_frozen(target, state)
-    if not request.runtime or any(train_jobs(target) for target in targets):
+    if part or not request.runtime or any(train_jobs(target) for target in targets):
         return []
     known = {file.lock.pins.runtime.name for file in state.locks.values()}
     hint = did_you_mean(request.runtime, known) or f"they run on {', '.join(sorted(known)) or 'none'}"
     return [Diagnostic("TF705", "error", f'no rendered job runs on runtime "{request.runtime}"', hint)]
 
 
-def _keep(rendering: Rendering, targets: Sequence[Target]) -> None:
+def _keep(work: Work, targets: Sequence[Target]) -> None:
     """Frozen jobs stay; files that are missing are made anew, byte for byte."""
-    plan, lacking = rendering.plan, []
-    for job in rendering.frozen:
+    plan, lacking = work.plan, []
+    for job in work.frozen:
         held = plan.state.held(job.id)
         if isinstance(held, Held) and held.missing and not held.hindrances(job.lock.files):
             lacking.append(job)
@@ -117,8 +146,8 @@ def _keep(rendering: Rendering, targets: Sequence[Target]) -> None:
             plan.put(job.id, _with_source(job))
     if not lacking:
         return
-    assert rendering.outcome.catalogue is not None
-    made, problems = remake(plan.repository, targets, lacking, rendering.outcome.catalogue)
+    assert work.outcome.catalogue is not None
+    made, problems = remake(plan.repository, targets, lacking, work.outcome.catalogue)
     plan.diagnostics += problems
     for job in lacking:
         files = made.get(job.id, {})
@@ -142,62 +171,72 @@ def _not_remade(job: Frozen, plan: Plan) -> Diagnostic:
     return file_error("TF713", file, message, hint)
 
 
-def _put(rendering: Rendering, targets: Sequence[Target]) -> None:
+def _put(work: Work, targets: Sequence[Target]) -> None:
     """Jobs that were compiled, and are good."""
-    for target, compilation in zip(targets, rendering.outcome.compilations, strict=True):
+    for target, compilation in zip(targets, work.outcome.compilations, strict=True):
         layout = layout_of(compilation.inputs.environment)
         for job in compilation.jobs:
             if job.objects:
                 files = job_files(job.objects, layout)
-                lock = lock_of(job, rendering.presents[target.name], files)
-                rendering.plan.put((target.name, job.namespace, job.name), lock, files)
+                lock = lock_of(job, work.presents[target.name], files)
+                work.plan.put((target.name, job.namespace, job.name), lock, files)
 
 
-def _drop(rendering: Rendering, request: Request) -> None:
-    """Jobs that are gone. An error may be what hides one, so that nothing is removed while there is any."""
-    plan = rendering.plan
-    alive = {job.id for job in rendering.frozen} | {_id(job) for job in rendering.outcome.jobs}
-    known = [job for job in plan.state.ids() if not request.environments or job[0] in request.environments]
-    gone = [job for job in known if job not in alive]
-    if not request.allow_empty:
-        emptied = {job[0] for job in gone} - {job[0] for job in alive}
-        plan.diagnostics += [_emptied(name, gone) for name in sorted(emptied)]
-    if not has_errors(rendering.diagnostics()):
-        for job in gone:
-            plan.drop(job)
+def _result(work: Work, census: Census, request: Request, part: Slice | None) -> Part:
+    plan = work.plan
+    behind = group([(job.id, job.lock.pins) for job in work.frozen], work.presents)
+    named = plan.named()
+    for job in work.elsewhere if request.shard.is_first else ():
+        lock = None if request.upgrade else frozen_lock(job, plan.state)
+        named |= digests_named(job, lock, work.presents[job.id[0]])
+    at_hand = {each.digest: each for present in work.presents.values() for each in present.snapshots()}
+    plan.diagnostics += _without_snapshots(work, at_hand)
+    told = work.outcome.all_diagnostics() if part is None else part.told(work.outcome)
+    return Part(
+        census,
+        alive={job.id for job in work.frozen} | {_id(job) for job in work.outcome.jobs},
+        rendered=set(plan.locks),
+        elsewhere={job.id for job in work.elsewhere},
+        unchanged=len(plan.unchanged),
+        staged={} if request.dry_run else _stage(plan),
+        wrote=plan.wrote,
+        removed=plan.removed,
+        named=named,
+        snapshots=[each for digest, each in at_hand.items() if digest in named],
+        behind=behind,
+        told=told,
+        hindrances=plan.diagnostics,
+        failures=work.outcome.failures,
+        work=work if part is None else None,
+    )
 
 
 def _id(job: CompiledJob) -> JobId:
     return job.environment, job.namespace, job.name
 
 
-def _emptied(environment: str, gone: Collection[JobId]) -> Diagnostic:
-    jobs = counted(sum(job[0] == environment for job in gone), "job")
-    message = f"nothing is rendered for environment {environment!r}, which has {jobs}"
-    hint = "if they are to be deleted, say so: --allow-empty; else see where its TrainJobs went"
-    return Diagnostic("TF714", "error", message, hint)
-
-
-def _plan_the_rest(rendering: Rendering, request: Request) -> None:
-    plan = rendering.plan
-    named = request.environments or {job[0] for job in plan.state.ids()} if request.whole else ()
-    plan_lists(plan, {*named, *(job[0] for job in plan.jobs)})
-    plan.diagnostics += _without_snapshots(rendering)
-    plan.keep_snapshots([each for present in rendering.presents.values() for each in present.snapshots()])
-    plan_attributes(plan)
-
-
-def _without_snapshots(rendering: Rendering) -> list[Diagnostic]:
+def _without_snapshots(work: Work, at_hand: Collection[str]) -> list[Diagnostic]:
     """A warning for each frozen job whose snapshots are gone, and cannot be made again from what is current.
 
     Two branches make such a job, when one uses what the other was the last to use and upgrades.
     """
-    made = {each.digest for present in rendering.presents.values() for each in present.snapshots()}
-    there = {*snapshots(rendering.plan.repository.root), *made, NOTHING}
+    there = {*snapshots(work.plan.repository.root), *at_hand, NOTHING} if work.frozen else set()
     return [
         Diagnostic(
             "TF712", "warning", "a snapshot that this job is pinned to is not there", _UPGRADE, place=job.document
         )
-        for job in rendering.frozen
+        for job in work.frozen
         if {job.lock.pins.runtime.digest, job.lock.pins.environment} - there
     ]
+
+
+def _stage(plan: Plan) -> dict[JobId, Staged]:
+    """Writes the files of every job that changes to where they wait for a word that all is well."""
+    staged, folder = {}, ""
+    try:
+        for job, change in plan.jobs.items():
+            folder = change.folder
+            staged[job] = writer.stage(plan.repository.root, change)
+    except OSError as error:
+        plan.diagnostics.append(os_error("TF707", folder, error, "cannot be written"))
+    return staged

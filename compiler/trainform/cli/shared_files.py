@@ -14,7 +14,7 @@ from trainform.io.state import JobId
 from trainform.output.kustomization import FILE, folders_in, kustomization
 
 if TYPE_CHECKING:
-    from trainform.cli.planning import Plan
+    from trainform.cli.assembling import Run
 
 ATTRIBUTES = ".gitattributes"
 _TEXT = """\
@@ -62,32 +62,32 @@ def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId
     ]
 
 
-def plan_lists(plan: Plan, environments: Collection[str]) -> None:
+def plan_lists(run: Run, environments: Collection[str]) -> None:
     """Bring the shared lists of some environments in line with the jobs that remain.
 
     A list that says more than that was edited by hand, and is an error.
     """
-    repository = plan.repository
-    for each in shared_lists(repository.settings.rendered, plan.state.ids(), plan.remaining()):
+    repository = run.repository
+    for each in shared_lists(repository.settings.rendered, run.state.ids(), run.remaining()):
         found = state.file_bytes(repository.root, each.file) if each.environment in environments else each.wanted
         if found is not None and folders_in(found) is None:
-            plan.diagnostics.append(edited_by_hand(each.file))
+            run.diagnostics.append(edited_by_hand(each.file))
         elif found != each.wanted:
-            plan.files[each.file] = each.wanted
+            run.files[each.file] = each.wanted
 
 
-def plan_attributes(plan: Plan) -> None:
+def plan_attributes(run: Run) -> None:
     """Tell git what is generated: in a new `.gitattributes`, since one that is there is the user's."""
-    repository = plan.repository
+    repository = run.repository
     found = state.file_bytes(repository.root, ATTRIBUTES)
-    if found is None and plan.remaining():
-        plan.files[ATTRIBUTES] = _TEXT.format(repository.settings.rendered).encode()
-    elif found is not None and plan.files | plan.jobs and not _marks(found.decode(errors="replace"), plan):
-        plan.diagnostics.append(_unmarked(repository.settings.rendered))
+    if found is None and run.remaining():
+        run.files[ATTRIBUTES] = _TEXT.format(repository.settings.rendered).encode()
+    elif found is not None and run.files | run.jobs and not _marks(found.decode(errors="replace"), run):
+        run.diagnostics.append(_unmarked(repository.settings.rendered))
 
 
-def _marks(text: str, plan: Plan) -> bool:
-    prefix = plan.repository.settings.rendered + "/"
+def _marks(text: str, run: Run) -> bool:
+    prefix = run.repository.settings.rendered + "/"
     lines = [line.lstrip("/") for line in text.splitlines()]
     return any(line.startswith(prefix) and "linguist-generated" in line for line in lines)
 

@@ -29,7 +29,7 @@ def since(found: Sequence[Verdict], state: State, commit: str) -> Compared:
     root = state.repository.root
     intact = [each.job for each in found if each.state in ("current", "unproven")]
     then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
-    frozen = [job for job in then if _is_frozen_since(then[job], state.locks[job].lock)]
+    frozen = [job for job in then if _is_frozen_since(then[job], _now(job, state))]
     differing = _differing(frozen, then, state, commit)
     verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
     return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job not in frozen])
@@ -49,15 +49,22 @@ def _is_frozen_since(then: Lock, now: Lock) -> bool:
     return (then.train_job, then.pins) == (now.train_job, now.pins)
 
 
+def _now(job: JobId, state: State) -> Lock:
+    """The lock of a job that is intact, and so has one."""
+    file = state.lock_file(job)
+    assert file is not None
+    return file.lock
+
+
 def _differing(jobs: Sequence[JobId], then: dict[JobId, Lock], state: State, commit: str) -> dict[JobId, list[str]]:
     """The files of each job that are not as they were: as git has them, or as the lock of then says."""
-    names = {job: sorted({*then[job].files, *state.locks[job].lock.files}) for job in jobs}
+    names = {job: sorted({*then[job].files, *_now(job, state).files}) for job in jobs}
     folders = {job: job_folder(state.repository.settings.rendered, *job) for job in jobs}
     paths = [f"{folders[job]}/{name}" for job in jobs for name in names[job]]
     digests = {path: digest_of_file(data) for path, data in files_at(state.repository.root, commit, paths).items()}
     found = {}
     for job in jobs:
-        now, folder = state.locks[job].lock.files, folders[job]
+        now, folder = _now(job, state).files, folders[job]
         wrong = [n for n in names[job] if digests.get(f"{folder}/{n}", then[job].files.get(n)) != now.get(n)]
         if wrong:
             found[job] = [f"{folder}/{name}" for name in wrong]

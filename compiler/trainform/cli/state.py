@@ -55,21 +55,44 @@ class Held:
 
 @dataclass(slots=True)
 class State:
-    """The locks of a repository. Folders are read when they are asked for, each once."""
+    """The jobs of a repository that have a lock. Locks and folders are read when they are asked for, each once."""
 
     repository: Repository
-    locks: dict[JobId, LockFile] = field(default_factory=dict)
-    broken: dict[JobId, Diagnostic] = field(default_factory=dict)
+    _jobs: frozenset[JobId] = frozenset()
+    _locks: dict[JobId, LockFile | Diagnostic] = field(default_factory=dict)
     _held: dict[JobId, Held | Diagnostic] = field(default_factory=dict)
     _leading_out: dict[str, bool] = field(default_factory=dict)
 
     def ids(self) -> list[JobId]:
         """All jobs that have a lock, be it a broken one."""
-        return sorted([*self.locks, *self.broken])
+        return sorted(self._jobs)
+
+    def fresh(self) -> State:
+        """The same jobs, nothing of them read as yet."""
+        return State(self.repository, self._jobs)
+
+    @property
+    def locks(self) -> dict[JobId, LockFile]:
+        """Every lock that is sound."""
+        read = ((job, self._lock(job)) for job in self.ids())
+        return {job: lock for job, lock in read if isinstance(lock, LockFile)}
+
+    @property
+    def broken(self) -> list[Diagnostic]:
+        """What is wrong with the others."""
+        return [lock for lock in map(self._lock, self.ids()) if isinstance(lock, Diagnostic)]
+
+    def is_broken(self, job: JobId) -> bool:
+        return isinstance(self._lock(job), Diagnostic)
+
+    def lock_file(self, job: JobId) -> LockFile | None:
+        """What the lock's file says; None where there is none, or none that is sound."""
+        lock = self._lock(job)
+        return lock if isinstance(lock, LockFile) else None
 
     def lock(self, job: JobId) -> Lock | None:
         """The lock that holds for a job; the folder is looked at only after a run that was stopped."""
-        found = self.locks.get(job)
+        found = self.lock_file(job)
         if found is None or not found.underway:
             return found.lock if found else None
         held = self.held(job)
@@ -78,10 +101,11 @@ class State:
     def held(self, job: JobId) -> Held | Diagnostic:
         """A job as it is on disk; without a lock, and perhaps without files, where it is new."""
         if job not in self._held:
-            self._held[job] = self.broken.get(job) or self._read(job)
+            lock = self._lock(job)
+            self._held[job] = lock if isinstance(lock, Diagnostic) else self._read(job, lock)
         return self._held[job]
 
-    def _read(self, job: JobId) -> Held | Diagnostic:
+    def _read(self, job: JobId, lock_file: LockFile | None) -> Held | Diagnostic:
         root = self.repository.root
         folder = job_folder(self.repository.settings.rendered, *job)
         if self._leads_out(folder):
@@ -92,8 +116,12 @@ class State:
         except OSError as error:
             return os_error("TF707", folder, error, "cannot be written")
         digests = {name: "" if data is None else digest_of_file(data) for name, data in found.items()}
-        lock_file = self.locks.get(job)
         return Held(job, folder, lock_file, lock_file.settled(digests) if lock_file else None, digests)
+
+    def _lock(self, job: JobId) -> LockFile | Diagnostic | None:
+        if job in self._jobs and job not in self._locks:
+            self._locks[job] = _parsed(job, self.repository)
+        return self._locks.get(job)
 
     def _leads_out(self, folder: str) -> bool:
         """Through a link, which is looked for once in all that is above the folders of a namespace."""
@@ -104,20 +132,20 @@ class State:
 
 
 def read_state(repository: Repository) -> State:
-    """Every lock of a repository."""
-    found = State(repository)
-    for job in filter(_is_sound, state.locked_jobs(repository.root)):
-        path = state.lock_file(job)
-        data = repository.read(path)
-        if isinstance(data, Diagnostic):
-            found.broken[job] = data
-            continue
-        try:
-            found.locks[job] = parse(data)
-        except LockError as error:
-            hint = RESTORE.format(path).replace("delete it", f"delete it with {'/'.join(job)} in rendered/")
-            found.broken[job] = file_error("TF711", path, str(error), hint)
-    return found
+    """Which jobs of a repository have a lock."""
+    return State(repository, frozenset(filter(_is_sound, state.locked_jobs(repository.root))))
+
+
+def _parsed(job: JobId, repository: Repository) -> LockFile | Diagnostic:
+    path = state.lock_file(job)
+    data = repository.read(path)
+    if isinstance(data, Diagnostic):
+        return data
+    try:
+        return parse(data)
+    except LockError as error:
+        hint = RESTORE.format(path).replace("delete it", f"delete it with {'/'.join(job)} in rendered/")
+        return file_error("TF711", path, str(error), hint)
 
 
 def _is_sound(job: JobId) -> bool:

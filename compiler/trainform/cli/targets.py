@@ -57,14 +57,47 @@ def stream_target() -> Target:
     return Target(inputs=load(STDIN, sys.stdin.buffer.read()))
 
 
+@dataclass(slots=True)
+class Survey:
+    """A repository as far as it is read for every job: environments, facts, keys and runtimes. Of the files of
+    jobs, only the names are known: those that go to each target, and all of them in order."""
+
+    repository: Repository
+    targets: list[Target]
+    files: list[str]
+    own_files: list[list[str]]
+
+    def whole(self) -> list[Target]:
+        """The targets with all of their jobs."""
+        return self._read(self.files, partial=False)
+
+    def part(self, files: Sequence[str]) -> list[Target]:
+        """The targets with the jobs of some files."""
+        return self._read(files, partial=True)
+
+    def _read(self, files: Sequence[str], *, partial: bool) -> list[Target]:
+        shared, wanted = _Files(self.repository), set(files)
+        targets = []
+        for target, own in zip(self.targets, self.own_files, strict=True):
+            inputs = Inputs([*target.inputs.documents], [*target.inputs.diagnostics])
+            inputs.add(shared.read([file for file in own if file in wanted], target))
+            targets.append(replace(target, inputs=inputs, partial=partial))
+        return targets
+
+
 def repository_targets(
     repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None
 ) -> list[Target]:
     """The environments of a repository (only those `asked` for, where any are), each with its jobs.
 
     Without an Environment there is the one called `default`. With `paths`, the jobs are those of the
-    files and folders that they name, instead of all. Every plain file is read once.
+    files and folders that they name, instead of all.
     """
+    return survey(repository, asked, paths).whole()
+
+
+def survey(repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None) -> Survey:
+    """What `repository_targets` gives, before the jobs are read."""
     targets = _environments(repository)
     _check_asked(asked, targets)
     runtimes = repository.runtimes()
@@ -74,9 +107,11 @@ def repository_targets(
     for target in targets:
         target.inputs.diagnostics += problems
         target.inputs.add(shared.read(runtimes.files, target))
-        files = [file for listing in jobs for file in listing.files if file not in runtimes.files]
-        target.inputs.add(shared.read([file for file in files if _goes_to(file, target, repository)], target))
-    return [target for target in targets if not asked or target.name in asked]
+    targets = [target for target in targets if not asked or target.name in asked]
+    known = set(runtimes.files)
+    files = [file for file in dict.fromkeys(file for listing in jobs for file in listing.files) if file not in known]
+    own_files = [[file for file in files if _goes_to(file, target, repository)] for target in targets]
+    return Survey(repository, targets, files, own_files)
 
 
 def load(file: str, data: bytes) -> Inputs:

@@ -54,7 +54,9 @@ class CompiledJob:
 class Compilation:
     """All jobs in the order of their documents, and the problems that are no single job's.
 
-    `failures` holds what plugins raised, for whoever debugs them; `inputs` what the jobs were compiled from.
+    `failures` holds what plugins raised, for whoever debugs them; `inputs` what the jobs were compiled from;
+    `unmatched` what the Environment says of jobs and none of these met: it is among the diagnostics, if these
+    are all jobs that there are.
     """
 
     jobs: list[CompiledJob]
@@ -63,6 +65,7 @@ class Compilation:
     environment: str = "default"
     facts: Facts = NO_FACTS
     inputs: Inputs = field(default_factory=Inputs)
+    unmatched: list[Diagnostic] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -96,12 +99,10 @@ def compile_documents(
     run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe))
     selected = [item for item in inputs.jobs if run.destination.selects(item)]
     jobs = [compile_job(item, run) for item in selected]
-    told = list(inputs.diagnostics)
-    if not partial:
-        told += _no_job(inputs, selected)
-        if not any(_failed(job.diagnostics) for job in jobs):
-            told += run.destination.unmatched()
-    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts, inputs)
+    failed = any(_failed(job.diagnostics) for job in jobs)
+    unmatched = [] if failed else run.destination.unmatched()
+    told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts, inputs, unmatched)
 
 
 def compile_job(item: Input, run: Run) -> CompiledJob:

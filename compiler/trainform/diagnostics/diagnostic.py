@@ -31,6 +31,20 @@ class Place(Protocol):
         """The text of one line of the file, counted from 1, without its end."""
 
 
+class Spot(NamedTuple):
+    """One position in a file with the text of its line: a `Place` that is small, and holds nothing else."""
+
+    file: str
+    at: Position
+    text: str = ""
+
+    def position(self, path: Path) -> Position:
+        return self.at
+
+    def line(self, number: int) -> str:
+        return self.text if number == self.at.line else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A problem with its cause in plain words and what to write instead.

@@ -12,10 +12,12 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from trainform.io.exchange import ASIDE, exchange
 
 STAGING = ".trainform/staging"
+UNDERWAY = ".underway"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,37 +36,82 @@ class JobChange:
     underway: bytes = b""
 
 
-def apply(root: str, change: JobChange) -> None:
+class Staged(NamedTuple):
+    """A change whose files are written, and wait in the staging folder to be put in place.
+
+    `has_files` is false where only the lock changes; `is_new` says that no folder is replaced; a job that `goes` has
+    nothing staged.
+    """
+
+    folder: str
+    lock_file: str
+    has_files: bool
+    is_new: bool
+    goes: bool
+
+
+def stage(root: str, change: JobChange) -> Staged:
+    """Writes what a change consists of, and changes nothing as yet. Raises OSError where the disk does not let it."""
+    if change.files:
+        target = os.path.join(root, change.folder) if change.underway else ""
+        _stage(_staged(root, change.folder), change.files, target)
+    if change.lock:
+        _lay_down(_staged(root, change.lock_file), change.lock)
+    if change.underway:
+        _lay_down(_staged(root, change.lock_file) + UNDERWAY, change.underway)
+    return Staged(change.folder, change.lock_file, bool(change.files), not change.underway, not change.lock)
+
+
+def apply(root: str, change: Staged) -> None:
     """Brings one job into its new state. Raises OSError where the disk does not let it."""
-    if change.files is None:
-        write(root, change.lock_file, change.lock)
-    elif change.files:
-        _put(root, change, change.files)
-    else:
+    if change.goes:
         _remove(root, change)
-
-
-def _put(root: str, change: JobChange, files: Mapping[str, bytes]) -> None:
-    target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
-    if not change.underway:
-        _stage(staged, files)
-        write(root, change.lock_file, change.lock)  # first: stopped here, the next run knows what is missing
-        _rename(staged, target)
         return
-    _stage(staged, files, target)
-    write(root, change.lock_file, change.underway)
-    exchange(staged, target)
-    write(root, change.lock_file, change.lock)
-    shutil.rmtree(staged, ignore_errors=True)
+    target, lock = os.path.join(root, change.folder), os.path.join(root, change.lock_file)
+    staged, staged_lock = _staged(root, change.folder), _staged(root, change.lock_file)
+    if not change.has_files:
+        _rename(staged_lock, lock)
+    elif change.is_new:
+        _rename(staged_lock, lock)  # first: stopped here, the next run knows what is missing
+        _rename(staged, target)
+    else:
+        _rename(staged_lock + UNDERWAY, lock)
+        exchange(staged, target)
+        _rename(staged_lock, lock)
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _staged(root: str, path: str) -> str:
+    return os.path.join(root, STAGING, path)
 
 
 def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
     """The new folder, beside the world. A file that stays the same in the folder `target` is linked, not written."""
-    os.makedirs(staged)
+    _make_anew(staged)
     for name, data in files.items():
-        old, new = os.path.join(target, name), os.path.join(staged, name)
+        old, new = f"{target}/{name}", f"{staged}/{name}"
         if not (target and _bytes(old) == data and _linked(old, new)):
             _fill(new, data)
+
+
+def _make_anew(folder: str) -> None:
+    """An empty folder: what a first attempt of this run left in it is gone."""
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        shutil.rmtree(folder)
+        os.mkdir(folder)
+    except FileNotFoundError:
+        os.makedirs(folder)
+
+
+def _lay_down(path: str, data: bytes) -> None:
+    """A file in a folder that is made if it is not there, which is rare."""
+    try:
+        _fill(path, data)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _fill(path, data)
 
 
 def _fill(path: str, data: bytes) -> None:
@@ -97,9 +144,9 @@ def _linked(old: str, new: str) -> bool:
     return True
 
 
-def _remove(root: str, change: JobChange) -> None:
+def _remove(root: str, change: Staged) -> None:
     """The folder goes first, in one step: a lock without a folder is a job that is gone."""
-    target, staged = os.path.join(root, change.folder), os.path.join(root, STAGING, change.folder)
+    target, staged = os.path.join(root, change.folder), _staged(root, change.folder)
     if os.path.isdir(target):
         os.makedirs(os.path.dirname(staged), exist_ok=True)
         os.rename(target, staged)
@@ -114,12 +161,8 @@ def write(root: str, file: str, data: bytes) -> None:
 
 
 def _drafted(root: str, data: bytes) -> str:
-    draft = os.path.join(root, STAGING, "draft")
-    try:
-        _fill(draft, data)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(draft), exist_ok=True)
-        _fill(draft, data)
+    draft = _staged(root, "draft")
+    _lay_down(draft, data)
     return draft
 
 

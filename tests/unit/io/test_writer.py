@@ -7,7 +7,7 @@ import os
 import pytest
 
 from trainform.io import exchange
-from trainform.io.writer import STAGING, JobChange, apply, recover, remove, rewrite, write
+from trainform.io.writer import STAGING, JobChange, apply, recover, remove, rewrite, stage, write
 
 JOB = "rendered/default/ml/llm"
 LOCK = ".trainform/locks/default/ml/llm.lock"
@@ -25,9 +25,13 @@ def either_way(request, monkeypatch):
         monkeypatch.setattr(exchange, "_renameat2", lambda: None)
 
 
+def change(root, files, lock, underway=b""):
+    apply(str(root), stage(str(root), JobChange(JOB, LOCK, files, lock, underway)))
+
+
 def put(root, **files):
     data = {f"{name}.yaml": text.encode() for name, text in files.items()}
-    apply(str(root), JobChange(JOB, LOCK, data, b"lock", b"underway" if (root / JOB).is_dir() else b""))
+    change(root, data, b"lock", b"underway" if (root / JOB).is_dir() else b"")
 
 
 def on_disk(root, folder):
@@ -57,14 +61,14 @@ def test_a_file_that_stays_the_same_is_not_written_again(root):
 
 def test_a_lock_alone_can_change(root):
     put(root, a="1")
-    apply(str(root), JobChange(JOB, LOCK, None, b"other"))
+    change(root, None, b"other")
     assert (root / LOCK).read_text() == "other"
     assert on_disk(root, JOB) == {"a.yaml": "1"}
 
 
 def test_a_job_that_is_gone_leaves_no_folder(root):
     put(root, a="1")
-    apply(str(root), JobChange(JOB, LOCK, {}, b""))
+    change(root, {}, b"")
     recover(str(root))
     assert list(root.iterdir()) == []
 

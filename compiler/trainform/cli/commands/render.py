@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 if TYPE_CHECKING:
     from trainform.cli.compiling import Outcome
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 )
 @click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
 @click.option("--allow-empty", is_flag=True, help="Remove the last jobs of an environment, too.")
+@scale_options
 @repository_options
 def render(
     jobs: tuple[str, ...],
     form: str | None,
     keep_going: bool,
     allow_empty: bool,
+    shard: str | None,
+    workers: int | None,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -41,6 +44,8 @@ def render(
     A job whose TrainJob did not change stays byte for byte as it is, even when its runtime, its
     Environment or trainform did: see "trainform upgrade".
 
+    --shard 2/4 does the second quarter of the work: what four machines write makes one whole.
+
     With "-" for JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """
     if "-" in jobs:
@@ -50,8 +55,10 @@ def render(
     from trainform.cli.rendering import Request
     from trainform.cli.runs import run_in
 
-    request = Request(not jobs, chosen_environments(env), keep_going, allow_empty)
-    return run_in(chosen_root(root), jobs, request, form or "text")
+    if shard and (jobs or keep_going):
+        raise click.UsageError("--shard is for all jobs, and all must be good: without JOB and --keep-going")
+    request = Request(not jobs, chosen_environments(env), keep_going, allow_empty, shard=chosen_shard(shard))
+    return run_in(chosen_root(root), jobs, request, form or "text", workers or 0)
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:

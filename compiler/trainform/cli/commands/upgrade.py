@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 
 @click.command()
@@ -14,6 +14,7 @@ from trainform.cli.options import chosen_environments, chosen_root, repository_o
 @click.option("--dry-run", is_flag=True, help="Print what would change, as a diff, and write nothing.")
 @click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@scale_options
 @repository_options
 def upgrade(
     jobs: tuple[str, ...],
@@ -22,6 +23,8 @@ def upgrade(
     dry_run: bool,
     keep_going: bool,
     form: str,
+    shard: str | None,
+    workers: int | None,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -37,6 +40,8 @@ def upgrade(
     environments = chosen_environments(env)
     if not (jobs or runtime or everything or environments):
         raise click.UsageError("name jobs, --runtime, --env or --all")
+    if shard and (jobs or keep_going):
+        raise click.UsageError("--shard is for all jobs, and all must be good: without JOB and --keep-going")
     request = Request(
         whole=False,
         environments=environments,
@@ -45,5 +50,6 @@ def upgrade(
         runtime=runtime or "",
         only_frozen=not jobs,
         dry_run=dry_run,
+        shard=chosen_shard(shard),
     )
-    return run_in(chosen_root(root), jobs, request, form)
+    return run_in(chosen_root(root), jobs, request, form, workers or 0)

@@ -1,0 +1,146 @@
+"""A whole run, put together from what became of its jobs: what goes, and the files that no single job owns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.cli.behind import Groups, merge
+from trainform.cli.frozen import NOTHING
+from trainform.cli.planning import digests_of
+from trainform.cli.shared_files import plan_attributes, plan_lists
+from trainform.cli.state import State
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import counted, has_errors
+from trainform.io import state as disk
+from trainform.io.place import os_error
+from trainform.io.repository import Repository
+from trainform.io.state import JobId, lock_file, snapshot_file
+from trainform.io.writer import Staged
+from trainform.output.kustomization import FILE
+
+if TYPE_CHECKING:
+    from trainform.cli.rendering import Part, Request, Work
+    from trainform.core.pipeline import PluginFailure
+    from trainform.output.freezing import Snapshot
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything that a run will do: nothing of it is done yet. With an error and without `keep_going`, nothing
+    may be.
+
+    `elsewhere` are the jobs that other shards see to, `going` those of any shard that are removed. `jobs` are the
+    changes by job, `files` those that no single job owns (None: remove). `told` is what was found in the inputs,
+    `diagnostics` what hinders the run besides.
+    """
+
+    state: State
+    alive: set[JobId] = field(default_factory=set)
+    rendered: set[JobId] = field(default_factory=set)
+    elsewhere: set[JobId] = field(default_factory=set)
+    going: set[JobId] = field(default_factory=set)
+    unchanged: int = 0
+    jobs: dict[JobId, Staged] = field(default_factory=dict)
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    wrote: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    behind: Groups = field(default_factory=dict)
+    told: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    failures: list[PluginFailure] = field(default_factory=list)
+    work: Work | None = None
+
+    @property
+    def repository(self) -> Repository:
+        return self.state.repository
+
+    def everything_told(self) -> list[Diagnostic]:
+        return [*self.told, *self.diagnostics]
+
+    def remaining(self) -> set[JobId]:
+        """The jobs that have a lock after this run."""
+        return ({*self.state.ids()} | self.rendered | self.elsewhere) - self.going
+
+
+def assemble(parts: Sequence[Part], state: State, request: Request) -> Run:
+    """Everything that a run will do, and whatever hinders it."""
+    run = Run(state)
+    for part in parts:
+        _add(run, part)
+    try:
+        if request.whole:
+            _drop_those_gone(run, request)
+        if request.shard.is_first:
+            _plan_what_is_shared(run, parts, request)
+    except OSError as error:
+        run.diagnostics.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+    return run
+
+
+def _add(run: Run, part: Part) -> None:
+    run.alive |= part.alive
+    run.rendered |= part.rendered
+    run.elsewhere |= part.elsewhere
+    run.unchanged += part.unchanged
+    run.jobs |= part.staged
+    run.wrote += part.wrote
+    run.removed += part.removed
+    run.told += part.told
+    run.diagnostics += part.hindrances
+    run.failures += part.failures
+    run.behind = merge(run.behind, part.behind)
+    run.work = part.work
+
+
+def _drop_those_gone(run: Run, request: Request) -> None:
+    """An error may be what hides a job, so that nothing is removed while there is any."""
+    known = [job for job in run.state.ids() if not request.environments or job[0] in request.environments]
+    alive = run.alive | run.elsewhere
+    gone = [job for job in known if job not in alive]
+    if not request.allow_empty:
+        emptied = {job[0] for job in gone} - {job[0] for job in alive}
+        run.diagnostics += [_emptied(name, gone) for name in sorted(emptied)]
+    if not has_errors(run.everything_told()):
+        run.going |= {job for job in gone if not request.shard.has(job) or _drop(run, job)}
+
+
+def _drop(run: Run, job: JobId) -> bool:
+    """The job is gone: its files, its folder and its lock go, too, if nothing hinders that."""
+    held = run.state.held(job)
+    hindrances = [held] if isinstance(held, Diagnostic) else held.hindrances({})
+    run.diagnostics += hindrances
+    if hindrances or isinstance(held, Diagnostic):
+        return False
+    run.jobs[job] = Staged(held.folder, lock_file(job), has_files=False, is_new=False, goes=True)
+    run.removed += [f"{held.folder}/{name}" for name in held.digests if name != FILE]
+    return True
+
+
+def _emptied(name: str, gone: Collection[JobId]) -> Diagnostic:
+    jobs = counted(sum(job[0] == name for job in gone), "job")
+    message = f"nothing is rendered for environment {name!r}, which has {jobs}"
+    hint = "if they are to be deleted, say so: --allow-empty; else see where its TrainJobs went"
+    return Diagnostic("TF714", "error", message, hint)
+
+
+def _plan_what_is_shared(run: Run, parts: Sequence[Part], request: Request) -> None:
+    named = request.environments or {job[0] for job in run.state.ids()} if request.whole else ()
+    plan_lists(run, {*named, *(job[0] for job in (*run.jobs, *run.elsewhere))})
+    _keep_snapshots(run, {digest for part in parts for digest in part.named}, (s for p in parts for s in p.snapshots))
+    plan_attributes(run)
+
+
+def _keep_snapshots(run: Run, named: set[str], at_hand: Iterable[Snapshot]) -> None:
+    """Writes those of the snapshots `at_hand` that a lock names; removes those that none does."""
+    for job in run.remaining() - run.rendered - run.elsewhere:
+        if file := run.state.lock_file(job):
+            named |= {digest for lock in filter(None, [file.lock, file.previous]) for digest in digests_of(lock)}
+    there = set(disk.snapshots(run.repository.root))
+    for snapshot in at_hand:
+        if snapshot.digest in named - there - {NOTHING}:
+            run.files[snapshot_file(snapshot.digest)] = snapshot.text
+    unused = there - named
+    if unused and not run.state.broken:
+        run.files |= {snapshot_file(digest): None for digest in sorted(unused)}
