@@ -60,12 +60,16 @@ def merge(*groups: Groups) -> Groups:
     return {cause: merged[cause] for cause in sorted(merged)}
 
 
-def tell_behind(targets: Sequence[Target], outcome: Outcome, state: State) -> list[Diagnostic]:
-    """An info for each cause for which jobs of the targets are behind (TF715)."""
+def behind(targets: Sequence[Target], outcome: Outcome, state: State) -> Groups:
+    """The frozen jobs of the targets that are behind."""
     from trainform.cli.frozen import unchanged_jobs
 
     frozen = [(job.id, job.lock.pins) for target in targets for job in unchanged_jobs(target, state)]
-    groups = group(frozen, presents_of(targets, outcome))
+    return group(frozen, presents_of(targets, outcome))
+
+
+def tell_behind(groups: Groups) -> list[Diagnostic]:
+    """An info for each cause for which jobs are behind (TF715)."""
     return [Diagnostic("TF715", "info", message(*each), _remedy(each[0])) for each in groups.items()]
 
 

@@ -53,16 +53,11 @@ class Examination:
         }
         return cls(targets, state, frozen, asked)
 
-    def verdicts(self, environments: Collection[str]) -> list[Verdict]:
-        """One for each job of these environments (all, where there are none), and for each file that is wrong
-        and no job's."""
-        jobs = sorted({*self.state.ids(), *self.asked})
-        found = [self._at_a_glance(job) for job in jobs if not environments or job[0] in environments]
-        verdicts = self._proven(found)
-        shared = [*self._lists(), *self._strays()]
-        return verdicts + [each for each in shared if not environments or each.job[0] in environments]
+    def verdicts(self) -> list[Verdict]:
+        """One for each job that has a TrainJob here."""
+        return self._proven([self.at_a_glance(job) for job in sorted(self.asked)])
 
-    def _at_a_glance(self, job: JobId) -> Verdict:
+    def at_a_glance(self, job: JobId) -> Verdict:
         """By digests alone; what they do not settle is unproven, as yet."""
         if self.state.is_broken(job):
             return Verdict(job, "edited", [lock_file(job)])
@@ -118,25 +113,35 @@ class Examination:
         files = [f"{folder}/{name}" for name in sorted(wrong)]
         return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
 
-    def _lists(self) -> Iterator[Verdict]:
-        """Lists of shared folders that do not list what is there."""
-        repository, jobs = self.state.repository, self.state.ids()
-        for each in shared_lists(repository.settings.rendered, jobs, set(jobs)):
-            found = disk.file_bytes(repository.root, each.file)
-            if not each.is_current(found):
-                state: StateName = "missing" if found is None else "edited"
-                yield Verdict((each.environment, each.namespace, ""), state, [each.file])
 
-    def _strays(self) -> Iterator[Verdict]:
-        """Files below an environment of `rendered/` that are in no job's folder, and no list of ours."""
-        repository, jobs = self.state.repository, self.state.ids()
-        lists = {each.file for each in shared_lists(repository.settings.rendered, jobs, set(jobs))}
-        prefix = f"{repository.settings.rendered}/"
-        for path in disk.files_below(repository.root, repository.settings.rendered):
-            environment, *parts = path.removeprefix(prefix).split("/")
-            namespace, name = [*parts[:-1], "", ""][:2]
-            if parts and path not in lists and (environment, namespace, name) not in self.asked.union(jobs):
-                yield Verdict((environment, namespace, name), "orphan", [path])
+def of_no_job(state: State, asked: Collection[JobId]) -> Iterator[Verdict]:
+    """What is on disk and belongs to none of the jobs `asked` for: jobs that are gone, lists of shared folders that
+    do not list what is there, and other files."""
+    gone = Examination((), state)
+    yield from (gone.at_a_glance(job) for job in state.ids() if job not in asked)
+    yield from _lists(state)
+    yield from _strays(state, asked)
+
+
+def _lists(state: State) -> Iterator[Verdict]:
+    repository, jobs = state.repository, state.ids()
+    for each in shared_lists(repository.settings.rendered, jobs, set(jobs)):
+        found = disk.file_bytes(repository.root, each.file)
+        if not each.is_current(found):
+            name: StateName = "missing" if found is None else "edited"
+            yield Verdict((each.environment, each.namespace, ""), name, [each.file])
+
+
+def _strays(state: State, asked: Collection[JobId]) -> Iterator[Verdict]:
+    """Files below an environment of `rendered/` that are in no job's folder, and no list of ours."""
+    repository, jobs = state.repository, state.ids()
+    lists = {each.file for each in shared_lists(repository.settings.rendered, jobs, set(jobs))}
+    prefix, known = f"{repository.settings.rendered}/", {*asked, *jobs}
+    for path in disk.files_below(repository.root, repository.settings.rendered):
+        environment, *parts = path.removeprefix(prefix).split("/")
+        namespace, name = [*parts[:-1], "", ""][:2]
+        if parts and path not in lists and (environment, namespace, name) not in known:
+            yield Verdict((environment, namespace, name), "orphan", [path])
 
 
 def _within(held: Held, names: Collection[str]) -> list[str]:

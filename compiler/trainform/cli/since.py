@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli.proof import Verdict
+from trainform.cli.reach import jobs_of
+from trainform.io.baseline import Commit
 from trainform.io.git import files_at
-from trainform.io.state import JobId, lock_file
+from trainform.io.state import LOCKS, JobId, lock_file
 from trainform.output.freezing import digest_of_file
 from trainform.output.layout import job_folder
 from trainform.output.locks import Lock, LockError, parse
@@ -26,13 +28,15 @@ class Compared(NamedTuple):
 def since(found: Sequence[Verdict], state: State, commit: str) -> Compared:
     """The verdicts with the bytes of `commit` in view: a job with the pins that it had then must have the bytes
     that it had then. Raises GitError."""
-    root = state.repository.root
-    intact = [each.job for each in found if each.state in ("current", "unproven")]
+    root, settings = state.repository.root, state.repository.settings
+    touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
+    intact = [each.job for each in found if each.job in touched and each.state in ("current", "unproven")]
     then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
     frozen = [job for job in then if _is_frozen_since(then[job], _now(job, state))]
     differing = _differing(frozen, then, state, commit)
     verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
-    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job not in frozen])
+    changed = touched.difference(frozen)
+    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job in changed])
 
 
 def _locks(files: dict[str, bytes], jobs: Sequence[JobId]) -> dict[JobId, Lock]:

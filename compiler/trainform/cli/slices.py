@@ -34,11 +34,16 @@ class Slice(NamedTuple):
     files: Sequence[str]
     first: bool
 
-    def told(self, outcome: Outcome) -> list[Diagnostic]:
-        """What this slice has to tell of what was found in it and in what all share, small enough to travel."""
+    def told(self, outcome: Outcome, *, whole: bool = False) -> list[Diagnostic]:
+        """What this slice has to tell of what was found in it and in what all share, small enough to travel:
+        `whole`, with every place of a problem."""
+        general = self.own(outcome.diagnostics)
+        return travelling([*general, *(each for job in outcome.jobs for each in job.diagnostics)], whole=whole)
+
+    def own(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Less what is wrong with what all share, where that is another slice's to tell."""
         files = set(self.files)
-        general = [each for each in outcome.diagnostics if self.first or each.file in files]
-        return travelling([*general, *(each for job in outcome.jobs for each in job.diagnostics)])
+        return [each for each in diagnostics if self.first or each.file in files]
 
 
 @dataclass(slots=True)
@@ -123,16 +128,16 @@ def _leaves_questions(targets: Sequence[Target], census: Sequence[Census]) -> bo
     return False
 
 
-def travelling(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The same without the documents that they speak of. A place is looked up only where it will be shown: that of
-    errors, and of the first few warnings of each kind (see `brief`)."""
+def travelling(diagnostics: Iterable[Diagnostic], *, whole: bool = False) -> list[Diagnostic]:
+    """The same without the documents that they speak of. Unless `whole`, a place is looked up only where it will be
+    shown: that of errors, and of the first few warnings of each kind (see `brief`)."""
     shown: dict[str, int] = {}
     small = []
     for each in diagnostics:
         shown[each.code] = shown.get(each.code, 0) + 1
         if each.place is None:
             small.append(each)
-        elif each.severity == "error" or shown[each.code] <= FEW:
+        elif whole or each.severity == "error" or shown[each.code] <= FEW:
             at = each.position or Position(1, 1)
             small.append(replace(each, place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
         else:

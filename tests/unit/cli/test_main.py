@@ -80,7 +80,7 @@ def broken(monkeypatch):
     def fail(*arguments):
         raise KeyError("spec")
 
-    monkeypatch.setattr("trainform.cli.targets.repository_targets", fail)
+    monkeypatch.setattr("trainform.cli.targets.survey", fail)
 
 
 def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):

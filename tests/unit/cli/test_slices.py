@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -175,22 +176,46 @@ SCENES = {
 }
 
 
+WORDS = [f"{command} --format {form}" for command in ("check", "validate") for form in ("text", "json")]
+
+
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
-@pytest.mark.parametrize("arguments", [("render",), ("render", "--keep-going"), ("upgrade", "--all")], ids=" ".join)
-def test_slices_make_what_one_piece_makes(place, scene, arguments):
+@pytest.mark.parametrize("words", ["render", "render --keep-going", "upgrade --all", "validate --format sarif", *WORDS])
+def test_slices_make_what_one_piece_makes(place, scene, words):
+    arguments = words.split()
     scene(place)
     assert_same(place.run(*arguments, sliced=True), place.run(*arguments, sliced=False))
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
-def test_slices_make_what_one_piece_makes_of_a_change(place, scene):
+@pytest.mark.parametrize("words", ["render", *WORDS])
+def test_slices_make_what_one_piece_makes_of_a_change(place, scene, words):
     assert place.trainform("render").code == 0
     scene(place)
     shutil.rmtree(place.root / "rendered/default/ml/job-3")
     (place.root / "jobs/team-1/job-4.yaml").unlink(missing_ok=True)
     place.write("jobs/team-2/job-5.yaml", job("job-5", trainer={"numNodes": 3}))
     place.write("jobs/team-2/job-55.yaml", job("job-55"))
-    assert_same(place.run("render", sliced=True), place.run("render", sliced=False))
+    if words != "render":
+        place.write("rendered/default/ml/job-6/jobset-job-6.yaml", "edited: by hand\n")
+        place.write("rendered/default/ml/job-6/foreign.yaml", "a: b\n")
+        place.write("rendered/default/stray.yaml", "a: b\n")
+    assert_same(place.run(*words.split(), sliced=True), place.run(*words.split(), sliced=False))
+
+
+def test_shards_together_check_what_one_run_checks(place):
+    assert place.trainform("render").code == 0
+    (place.root / "jobs/team-1/job-4.yaml").unlink()
+    place.write("jobs/team-2/job-5.yaml", job("job-5", trainer={"numNodes": 3}))
+    place.write("rendered/default/ml/job-6/jobset-job-6.yaml", "edited: by hand\n")
+    place.write("rendered/default/stray.yaml", "a: b\n")
+
+    def verdicts(*arguments, sliced=False):
+        told = json.loads(place.run("check", "--format", "json", *arguments, sliced=sliced)[0].out)
+        return [json.dumps(each, sort_keys=True) for each in told["jobs"]]
+
+    shards = [each for number in (1, 2, 3) for each in verdicts("--shard", f"{number}/3", sliced=number == 2)]
+    assert sorted(shards) == sorted(verdicts())
 
 
 def test_an_upgrade_of_a_runtime_that_no_job_has_is_told_in_slices_too(place):

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.cli.proof import Verdict
     from trainform.cli.state import State
-    from trainform.cli.targets import Target
-    from trainform.diagnostics import Diagnostic
     from trainform.io.state import JobId
 
 ADVICE = {
@@ -31,8 +29,16 @@ ADVICE = {
 @click.command()
 @click.option("--base", metavar="REF", help="Also prove that frozen jobs did not change since this commit.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@scale_options
 @repository_options
-def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
+def check(
+    base: str | None,
+    form: str,
+    shard: str | None,
+    workers: int | None,
+    root: str | None,
+    env: tuple[str, ...],
+) -> int:
     """Prove that rendered/ is what the inputs compile to.
 
     Each job that this trainform rendered is compiled again from what it is pinned to, and compared byte by
@@ -40,69 +46,46 @@ def check(base: str | None, form: str, root: str | None, env: tuple[str, ...]) -
     its Environment is current. Nothing is written. Exit 1 when something differs, 2 when a job that is to be
     rendered anew has an error.
     """
+    from trainform.cli.checking import examine
+    from trainform.cli.state import read_state
+    from trainform.cli.targets import survey
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
     from trainform.io.claim import claimed
     from trainform.io.git import GitError
+    from trainform.io.repository import open_repository
 
-    chosen = chosen_root(root)
+    chosen, environments = chosen_root(root), chosen_environments(env)
     with claimed(chosen):
-        problems, targets, state = _read(chosen, chosen_environments(env))
+        repository, problems = open_repository(chosen)
+        state = read_state(repository)
+        result = examine(survey(repository, environments), state, environments, chosen_shard(shard), workers or 0)
+        problems += result.problems
         if has_errors(problems):
             print_diagnostics(problems, sys.stderr)
             return FAULTY
         try:
-            found, unproven = _found(targets, state, chosen_environments(env), base)
+            found, unproven = _since(result.verdicts, state, base)
         except GitError as error:
             hint = "name a commit that this clone has, such as origin/main"
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
-        faults = _faults(targets, state)
     _print(found, unproven, form)
-    print_diagnostics(faults, sys.stderr)
-    if faults:
+    print_diagnostics(result.faults, sys.stderr)
+    if result.faults:
         return FAULTY
     differs = unproven or any(each.state not in ("current", "unproven") for each in found)
     return DIFFERS if differs else OK
 
 
-def _read(root: str, environments: tuple[str, ...]) -> tuple[list[Diagnostic], list[Target], State]:
-    from trainform.cli.state import read_state
-    from trainform.cli.targets import repository_targets
-    from trainform.io.repository import open_repository
-
-    repository, problems = open_repository(root)
-    targets = repository_targets(repository, environments)
-    problems += [problem for target in targets for problem in target.inputs.diagnostics]
-    return problems, targets, read_state(repository)
-
-
-def _found(
-    targets: Sequence[Target], state: State, environments: tuple[str, ...], base: str | None
-) -> tuple[Sequence[Verdict], list[JobId]]:
-    from trainform.cli.proof import Examination
-
-    found = Examination.of(targets, state).verdicts(environments)
+def _since(found: Sequence[Verdict], state: State, base: str | None) -> tuple[Sequence[Verdict], Sequence[JobId]]:
     if base is None:
-        return found, []
+        return found, ()
     from trainform.cli.since import since
     from trainform.io.git import commit_of
 
     return since(found, state, commit_of(state.repository.root, base))
-
-
-def _faults(targets: Sequence[Target], state: State) -> list[Diagnostic]:
-    """What hinders `render`: it would not mend what differs. Where every job is frozen, nothing is compiled."""
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.frozen import set_frozen_apart
-    from trainform.cli.selection import train_jobs
-
-    for target in targets:
-        set_frozen_apart(target, state, lambda lock: False)
-    if not any(train_jobs(target) for target in targets):
-        return []
-    return [each for each in compile_targets(targets).all_diagnostics() if each.severity == "error"]
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:

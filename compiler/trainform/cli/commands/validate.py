@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Outcome
-    from trainform.cli.targets import Target
+    from trainform.cli.shards import Shard
+    from trainform.cli.validating import Validated
     from trainform.diagnostics import Diagnostic, Severity
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
@@ -28,11 +28,14 @@ FORMATS = ("text", "json", "sarif", "junit", "github")
     type=click.Choice(["warning", "info"]),
     help="Exit 1 when there is no error but something as grave as this.",
 )
+@scale_options
 @repository_options
 def validate(
     paths: tuple[str, ...],
     form: str,
     fail_on: Literal["warning", "info"] | None,
+    shard: str | None,
+    workers: int | None,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -44,40 +47,39 @@ def validate(
     sarif is for code scanning, junit for reports of tests, github for annotations of a workflow.
     """
     from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
 
-    targets, problems = _targets(paths, root, env)
-    documents = {id(document): document for target in targets for document in target.inputs.documents}
-    outcome = compile_targets(targets, problems, wants_job=not documents and not problems)
-    diagnostics = outcome.all_diagnostics()
-    if "-" not in paths:
-        diagnostics += _behind(targets, outcome, root)
+    found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers or 0, root, env)
     if form in ("text", "json"):
-        _print(diagnostics, form, len(documents))
+        _print(found.diagnostics, form, found.documents)
     else:
-        files = sorted({document.file for document in documents.values()})
-        _print_for_machines(diagnostics, form, files, fail_on or "error", chosen_root(root))
-    return report_failures(outcome.failures) or _exit_code(diagnostics, fail_on)
+        _print_for_machines(found.diagnostics, form, sorted(found.files), fail_on or "error", chosen_root(root))
+    return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
 
 
-def _targets(paths: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> tuple[list[Target], list[Diagnostic]]:
-    from trainform.cli.targets import repository_targets, stream_target
-    from trainform.io.repository import open_repository
+def _stream(paths: Sequence[str]) -> Validated:
+    from trainform.cli.compiling import compile_targets
+    from trainform.cli.targets import stream_target
+    from trainform.cli.validating import Validated
 
-    if "-" in paths:
-        if len(paths) > 1:
-            raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
-        return [stream_target()], []
-    repository, problems = open_repository(chosen_root(root))
-    return repository_targets(repository, chosen_environments(env), paths or None), problems
+    if len(paths) > 1:
+        raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
+    target = stream_target()
+    documents = target.inputs.documents
+    outcome = compile_targets([target], wants_job=not documents)
+    files = {document.file for document in documents}
+    diagnostics, failures = outcome.all_diagnostics(), outcome.failures
+    return Validated(documents=len(documents), files=files, diagnostics=diagnostics, failures=failures)
 
 
-def _behind(targets: Sequence[Target], outcome: Outcome, root: str | None) -> list[Diagnostic]:
-    from trainform.cli.behind import tell_behind
+def _repository(paths: Sequence[str], shard: Shard, workers: int, root: str | None, env: tuple[str, ...]) -> Validated:
     from trainform.cli.state import read_state
+    from trainform.cli.targets import survey
+    from trainform.cli.validating import validate_all
     from trainform.io.repository import open_repository
 
-    return tell_behind(targets, outcome, read_state(open_repository(chosen_root(root))[0]))
+    repository, problems = open_repository(chosen_root(root))
+    known = survey(repository, chosen_environments(env), paths or None)
+    return validate_all(known, problems, read_state(repository), shard, workers)
 
 
 def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "info"] | None) -> int:

@@ -1,0 +1,78 @@
+"""What `trainform check` finds out, slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from trainform.cli.compiling import compile_targets
+from trainform.cli.frozen import set_frozen_apart
+from trainform.cli.proof import Examination, Verdict, of_no_job
+from trainform.cli.selection import train_jobs
+from trainform.cli.shards import Shard, set_others_apart
+from trainform.cli.slices import Census, Slice, count, in_slices, settle, travelling
+from trainform.diagnostics import Diagnostic
+from trainform.io.state import JobId
+
+if TYPE_CHECKING:
+    from trainform.cli.state import State
+    from trainform.cli.targets import Survey, Target
+
+
+@dataclass(slots=True)
+class Checked:
+    """What is found of some jobs, or of all.
+
+    `problems` are those of files that cannot be read right, `faults` errors of jobs that are to be rendered anew:
+    `render` would not mend what differs. `asked` are the jobs that have a TrainJob, in whichever shard.
+    """
+
+    census: Census = field(default_factory=Census)
+    problems: list[Diagnostic] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
+    asked: set[JobId] = field(default_factory=set)
+
+
+def examine(survey: Survey, state: State, environments: Collection[str], shard: Shard, workers: int) -> Checked:
+    """One verdict for each job of these environments (all, where there are none) and this shard; the first shard
+    has one for each file that is wrong and no job's, too."""
+    whole = Checked()
+    for part in in_slices(survey, partial(_examine, state, shard), workers):
+        whole.problems += part.problems
+        whole.verdicts += part.verdicts
+        whole.faults += part.faults
+        whole.asked |= part.asked
+    if shard.is_first:
+        concerned = (v for v in of_no_job(state, whole.asked) if not environments or v.job[0] in environments)
+        whole.verdicts += concerned
+    jobs = whole.asked.union(state.ids())
+    whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
+    return whole
+
+
+def _examine(state: State, shard: Shard, targets: list[Target], part: Slice | None) -> Checked:
+    state = state.fresh()
+    census = count(targets, part)
+    problems = [problem for target in targets for problem in target.inputs.diagnostics]
+    elsewhere = [job.id for target in targets for job in set_others_apart(target, shard)]
+    examination = Examination.of(targets, state)
+    verdicts = examination.verdicts()
+    faults = _faults(targets, state, census, [*examination.frozen, *elsewhere])
+    if part:
+        problems, faults = travelling(part.own(problems)), travelling(faults)
+    return Checked(census, problems, verdicts, faults, {*examination.asked, *elsewhere})
+
+
+def _faults(targets: Sequence[Target], state: State, census: Census, settled: Sequence[JobId]) -> list[Diagnostic]:
+    """What hinders `render`. Where every job is frozen, nothing is compiled."""
+    for target in targets:
+        set_frozen_apart(target, state, lambda lock: False)
+    if not any(train_jobs(target) for target in targets):
+        census.jobs = {target.name: sum(job[0] == target.name for job in settled) for target in targets}
+        return []
+    outcome = compile_targets(targets)
+    settle(census, targets, outcome, settled)
+    return [each for each in outcome.all_diagnostics() if each.severity == "error"]
