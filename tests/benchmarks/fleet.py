@@ -1,0 +1,136 @@
+"""The commands on a repository of mixed jobs, under git, and with something changed."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.generate import RUNTIMES, mixed_files, mixed_job, runtime_file, runtime_text, write
+from benchmarks.measure import Bench, Taken, best, environment, in_turns, one_round
+
+REFERENCE = "reference loop"
+COLD = "render, cold"
+NO_CHANGE = "render, nothing changed"
+VALIDATE = "validate"
+CHECK = "check"
+CHECK_BASE = "check --base HEAD"
+DIFF = "diff"
+ONE_JOB_RENDER = "render, one job changed"
+ONE_JOB_DIFF = "diff, one job changed"
+ONE_JOB_CHECK = "check --base HEAD, one job changed"
+ONE_RUNTIME_RENDER = "render, one runtime changed (frozen)"
+ONE_RUNTIME_DIFF = "diff, one runtime changed"
+ONE_RUNTIME_UPGRADE = "upgrade, one runtime changed"
+
+
+@dataclass(slots=True)
+class Fleet:
+    """A repository of `jobs` mixed jobs, measured in `rounds`. Nothing is deleted before the end of a run:
+    some file systems make files ten times slower for minutes after that."""
+
+    bench: Bench
+    jobs: int
+    rounds: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.jobs:,} mixed jobs"
+
+    def measure(self) -> dict[str, Taken]:
+        """Everything, from a cold render on. New commands and options go where a repository is as they need it:
+        into `still` where nothing is changed, into `one_job` or `one_runtime` where something is."""
+        cold, root = self.cold()
+        still = self.still(root)
+        start_git(root)
+        committed = self.committed(root)
+        one_job = best(list(self.one_job(root)))
+        one_runtime = best(list(self.one_runtime(root)))
+        loops = best([{REFERENCE: each[REFERENCE]} for each in (cold, still, one_job, one_runtime)])
+        return {**cold, **still, **committed, **one_job, **one_runtime, **loops}
+
+    def cold(self) -> tuple[dict[str, Taken], Path]:
+        """Each round renders a fresh repository; the last one is left to go on with."""
+        fresh = self.fresh()
+
+        def render() -> Taken:
+            return self.bench.trainform(next(fresh), "render")
+
+        taken = in_turns(self.rounds, {REFERENCE: self.bench.reference_loop, COLD: render}, self.title)
+        return taken, self.root(self.rounds - 1)
+
+    def fresh(self) -> Iterator[Path]:
+        for number in range(self.rounds):
+            root = self.root(number)
+            write(root, mixed_files(self.jobs))
+            yield root
+
+    def root(self, number: int) -> Path:
+        return self.bench.scratch / f"mixed-{self.jobs}-{number}"
+
+    def still(self, root: Path) -> dict[str, Taken]:
+        trainform = self.bench.trainform
+        steps = {
+            REFERENCE: self.bench.reference_loop,
+            NO_CHANGE: lambda: trainform(root, "render"),
+            VALIDATE: lambda: trainform(root, "validate"),
+            CHECK: lambda: trainform(root, "check"),
+        }
+        return in_turns(self.rounds, steps, self.title)
+
+    def committed(self, root: Path) -> dict[str, Taken]:
+        trainform = self.bench.trainform
+        steps = {
+            CHECK_BASE: lambda: trainform(root, "check", "--base", "HEAD"),
+            DIFF: lambda: trainform(root, "diff"),
+        }
+        return in_turns(self.rounds, steps, self.title)
+
+    def one_job(self, root: Path) -> Iterator[dict[str, Taken]]:
+        """Each round changes another job, against a commit of all that came before."""
+        trainform = self.bench.trainform
+        for number in range(self.rounds):
+            job = mixed_job(number, revision=1)
+            write(root, [(job.file, job.text())])
+            steps = {
+                REFERENCE: self.bench.reference_loop,
+                ONE_JOB_DIFF: lambda: trainform(root, "diff", codes=(1,)),
+                ONE_JOB_RENDER: lambda: trainform(root, "render"),
+                ONE_JOB_CHECK: lambda: trainform(root, "check", "--base", "HEAD"),
+            }
+            yield one_round(steps, f"{self.title}, round {number + 1} of {self.rounds}")
+            commit(root)
+
+    def one_runtime(self, root: Path) -> Iterator[dict[str, Taken]]:
+        """Each round changes another runtime, which one job in twenty runs on."""
+        trainform = self.bench.trainform
+        for number, name in zip(range(self.rounds), RUNTIMES, strict=False):
+            write(root, [(runtime_file(name), runtime_text(name, revision=1))])
+            steps: dict[str, Callable[[], Taken]] = {
+                REFERENCE: self.bench.reference_loop,
+                ONE_RUNTIME_RENDER: lambda: trainform(root, "render"),
+                ONE_RUNTIME_DIFF: lambda: trainform(root, "diff", codes=(1,)),
+                ONE_RUNTIME_UPGRADE: functools.partial(trainform, root, "upgrade", "--runtime", name),
+            }
+            yield one_round(steps, f"{self.title}, round {number + 1} of {self.rounds}")
+            commit(root)
+
+
+def start_git(root: Path) -> None:
+    """Puts everything under git, into a pack, as a clone has it. The loose objects stay: nothing is deleted."""
+    _git(root, "init", "--quiet", "--initial-branch", "main")
+    commit(root)
+    _git(root, "-c", "pack.window=0", "repack", "-a", "--quiet")
+
+
+def commit(root: Path) -> None:
+    _git(root, "add", "--all")
+    _git(root, "commit", "--quiet", "--message", "change")
+
+
+def _git(root: Path, *arguments: str) -> None:
+    who = [f"GIT_{role}_{what}" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
+    command = ["git", "-C", str(root), "-c", "gc.auto=0", "-c", "core.compression=1", *arguments]
+    subprocess.run(command, check=True, env={**environment(), **dict.fromkeys(who, "somebody")})
