@@ -1,0 +1,90 @@
+"""The check of CI fails where a ratio is over its limit, and where it cannot tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import fleet, peers, starts
+from benchmarks.limits import TOLERANCE, hold, ratios, read_limits, write_limits
+from benchmarks.measure import Taken
+
+KUSTOMIZE = "torch-300: trainform render, cold, wall / kustomize"
+COLD = "mixed-1000: render, cold, CPU / reference loop"
+
+
+def figures(cold: float = 1.0, kustomize: float | None = 0.8) -> dict[str, dict[str, Taken]]:
+    """A run in which every command takes half a second, but those that are named; the loop takes 0.1 s."""
+    loop, usual = Taken(0.1, 0.1, 10), Taken(0.5, 0.5, 50)
+    peer = {} if kustomize is None else {peers.KUSTOMIZE: Taken(kustomize, 2 * kustomize, 90)}
+    commands = dict.fromkeys([fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF], usual)
+    return {
+        "processes": {starts.REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
+        "torch-300": {fleet.REFERENCE: loop, peers.RENDER: Taken(0.4, 0.4, 50), **peer},
+        "mixed-100": {fleet.REFERENCE: loop, fleet.COLD: Taken(0.3, 0.3, 50), **commands},
+        "mixed-1000": {fleet.REFERENCE: loop, fleet.COLD: Taken(cold, cold, 50), **commands},
+    }
+
+
+@pytest.fixture
+def limits(tmp_path, monkeypatch):
+    """Limits as they are set by a quiet run."""
+    monkeypatch.setattr("benchmarks.limits.FILE", tmp_path / "limits.json")
+    write_limits(ratios(figures()))
+    return read_limits()
+
+
+def test_ratios_of_a_run():
+    found = ratios(figures())
+    assert found[COLD] == pytest.approx(10)
+    assert found[KUSTOMIZE] == pytest.approx(0.5)
+    assert found["processes: trainform --version, CPU / python -c pass"] == pytest.approx(50)
+    assert found["render, cold: CPU per job, 1000 / 100 jobs"] == pytest.approx(1 / 3)
+
+
+def test_peers_and_smaller_repositories_have_no_limit_of_their_own():
+    assert not [name for name in ratios(figures()) if "kubectl" in name or name.startswith("mixed-100:")]
+
+
+def test_a_run_as_quiet_as_the_one_before_passes(limits):
+    outcome = hold(ratios(figures()), limits)
+    assert outcome.failures == []
+    assert outcome.notes == []
+
+
+@pytest.mark.parametrize(("slower", "fails"), [(0.5, False), (TOLERANCE - 0.1, False), (TOLERANCE + 0.1, True)])
+def test_slower_than_the_tolerance_fails(limits, slower, fails):
+    failures = hold(ratios(figures(cold=slower)), limits).failures
+    assert bool(failures) is fails
+    assert not fails or failures[0] == f"{COLD}: {10 * slower:.3g} is over the limit of 16"
+
+
+def test_losing_ground_to_kustomize_fails(limits):
+    assert hold(ratios(figures(kustomize=0.4)), limits).failures == [f"{KUSTOMIZE}: 1 is over the limit of 0.8"]
+
+
+def test_growing_faster_than_the_number_of_jobs_fails(limits):
+    slow = figures()
+    slow["mixed-100"][fleet.CHECK] = Taken(0.2, 0.2, 50)
+    assert [line.split(":")[0] for line in hold(ratios(slow), limits).failures] == ["check"]
+
+
+def test_without_kubectl_the_loop_alone_judges_and_it_is_said(limits):
+    outcome = hold(ratios(figures(kustomize=None)), limits)
+    assert outcome.failures == []
+    assert outcome.notes == [f"{KUSTOMIZE}: not measured, for want of kubectl; the reference loop stands in for it"]
+
+
+def test_a_limit_of_something_that_is_measured_no_more_fails(limits):
+    found = {name: ratio for name, ratio in ratios(figures()).items() if name != COLD}
+    assert hold(found, limits).failures == [f"{COLD}: has a limit, but was not measured"]
+
+
+def test_a_measurement_without_a_limit_is_told(limits):
+    outcome = hold({**ratios(figures()), "new": 3.0}, limits)
+    assert outcome.failures == []
+    assert outcome.notes == ["new: 3, without a limit"]
+
+
+def test_every_limit_of_the_project_has_room_above_nothing():
+    assert all(limit > 0 for limit in read_limits().values())
+    assert any(name.endswith(" / kustomize") for name in read_limits())
