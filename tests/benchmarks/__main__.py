@@ -32,7 +32,7 @@ class Size:
 
 
 SIZES = {
-    "small": Size((100, 1_000), 300, 10),
+    "small": Size((300, 3_000), 300, 10),
     "full": Size((100, 1_000, 10_000, 100_000), 1_000, 30),
 }
 
@@ -100,7 +100,7 @@ def _peers(size: str) -> Peers:
 
 def _rounds(jobs: int, size: str) -> int:
     if size == "small":
-        return 3 if jobs < 1_000 else 2
+        return 3 if jobs < 1_000 else 1
     return 5 if jobs <= 1_000 else 3 if jobs <= 10_000 else 1
 
 

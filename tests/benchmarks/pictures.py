@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 WIDTH, LINE = 760, 30
-LEFT, RIGHT, TOP, BOTTOM = 70, 220, 20, 50
-BAR_LEFT, BAR_RIGHT = 270, 90
+LEFT, RIGHT, TOP, BOTTOM = 70, 220, 36, 50
+BAR_LEFT, BAR_RIGHT, BAR_TOP = 270, 90, 20
 COLOURS = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#bf3989", "#6e7781"]
 DARK = ["#58a6ff", "#f0883e", "#3fb950", "#bc8cff", "#f778ba", "#8b949e"]
 
@@ -41,7 +41,7 @@ def lines(series: Mapping[str, Points], across: str, up: str) -> str:
             yield f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
             yield _text(LEFT - 8, y + 4, f"{10**power:g}", "end")
         yield _text((LEFT + WIDTH - RIGHT) / 2, height - 12, across, "middle")
-        yield _text(10, TOP - 6, up, "start")
+        yield _text(10, TOP - 16, up, "start")
 
     def curves() -> Iterator[str]:
         ends = _apart([y_of(each[-1][1]) for each in series.values()])
@@ -63,13 +63,13 @@ def bars(values: Mapping[str, float], unit: str) -> str:
     most = max(values.values(), default=1)
     drawn = []
     for number, (name, value) in enumerate(values.items()):
-        y = TOP + number * LINE
+        y = BAR_TOP + number * LINE
         length = value / most * (WIDTH - BAR_LEFT - BAR_RIGHT)
         colour = "f0" if number == 0 else "f5"
         drawn.append(_text(BAR_LEFT - 10, y + 15, name, "end"))
         drawn.append(f'<rect class="{colour}" x="{BAR_LEFT}" y="{y}" width="{length:.1f}" height="20" rx="3"/>')
         drawn.append(_text(BAR_LEFT + length + 8, y + 15, f"{value:,.0f} {unit}", "start"))
-    return _svg(TOP * 2 + len(values) * LINE, drawn)
+    return _svg(BAR_TOP * 2 + len(values) * LINE, drawn)
 
 
 def _decades(values: Sequence[float]) -> tuple[int, int]:

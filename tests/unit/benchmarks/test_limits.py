@@ -20,7 +20,7 @@ def figures(cold: float = 1.0, kustomize: float | None = 0.8) -> dict[str, dict[
     return {
         "processes": {starts.REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
         "torch-300": {fleet.REFERENCE: loop, peers.RENDER: Taken(0.4, 0.4, 50), **peer},
-        "mixed-100": {fleet.REFERENCE: loop, fleet.COLD: Taken(0.3, 0.3, 50), **commands},
+        "mixed-100": {fleet.REFERENCE: loop, fleet.COLD: Taken(0.3 * cold, 0.3 * cold, 50), **commands},
         "mixed-1000": {fleet.REFERENCE: loop, fleet.COLD: Taken(cold, cold, 50), **commands},
     }
 
