@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import limits, peers, report
-from benchmarks.fleet import Fleet
+from benchmarks.fleet import COLD_RENDERS, Fleet
 from benchmarks.install import Peers, find_peers, install_trainform
 from benchmarks.machine import bytes_needed, facts, scratch_parent
 from benchmarks.marks import IN_PROCESS, PROCESSES, judge_all, mixed, torch
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = SIZES[options.size]
     jobs = options.jobs or size.jobs
     rounds = {number: options.rounds or _rounds(number, options.size) for number in (*jobs, size.torch_jobs)}
-    needed = bytes_needed([*rounds.items()]) if "mixed" in options.only else 0
+    needed = bytes_needed([*rounds.items()], len(COLD_RENDERS)) if "mixed" in options.only else 0
     parent, kind = (options.scratch, "a folder that was named") if options.scratch else scratch_parent(needed)
     tell(f"files go to {kind}: {parent}")
     python = install_trainform()

@@ -25,6 +25,9 @@ ONE_RUNTIME_RENDER = "render, one runtime changed (frozen)"
 ONE_RUNTIME_DIFF = "diff, one runtime changed"
 ONE_RUNTIME_UPGRADE = "upgrade, one runtime changed"
 
+# Ways to render everything, each with the arguments of its command line: one with an option is a line more.
+COLD_RENDERS = {COLD: ["render"]}
+
 
 @dataclass(slots=True)
 class Fleet:
@@ -40,8 +43,8 @@ class Fleet:
         return f"{self.jobs:,} mixed jobs"
 
     def measure(self) -> dict[str, Taken]:
-        """Everything, from a cold render on. New commands and options go where a repository is as they need it:
-        into `still` where nothing is changed, into `one_job` or `one_runtime` where something is."""
+        """Everything, from a cold render on. New commands and options go where a repository is as they need it: into
+        COLD_RENDERS, into `still` where nothing is changed, into `one_job` or `one_runtime` where something is."""
         cold, root = self.cold()
         still = self.still(root)
         start_git(root)
@@ -52,23 +55,23 @@ class Fleet:
         return {**cold, **still, **committed, **one_job, **one_runtime, **loops}
 
     def cold(self) -> tuple[dict[str, Taken], Path]:
-        """Each round renders a fresh repository; the last one is left to go on with."""
-        fresh = self.fresh()
+        """Each render is of a fresh repository, written before its time starts; the last one is left to go on with."""
+        roots: list[Path] = []
 
-        def render() -> Taken:
-            return self.bench.trainform(next(fresh), "render")
+        def renders() -> Iterator[tuple[str, Callable[[], Taken]]]:
+            for name, arguments in COLD_RENDERS.items():
+                roots.append(self.bench.scratch / f"mixed-{self.jobs}-{len(roots)}")
+                write(roots[-1], mixed_files(self.jobs))
+                yield name, functools.partial(self.bench.trainform, roots[-1], *arguments)
 
-        taken = in_turns(self.rounds, {REFERENCE: self.bench.reference_loop, COLD: render}, self.title)
-        return taken, self.root(self.rounds - 1)
+        rounds = [
+            one_round({REFERENCE: self.bench.reference_loop, **dict(renders())}, self.round_title(number))
+            for number in range(self.rounds)
+        ]
+        return best(rounds), roots[-1]
 
-    def fresh(self) -> Iterator[Path]:
-        for number in range(self.rounds):
-            root = self.root(number)
-            write(root, mixed_files(self.jobs))
-            yield root
-
-    def root(self, number: int) -> Path:
-        return self.bench.scratch / f"mixed-{self.jobs}-{number}"
+    def round_title(self, number: int) -> str:
+        return f"{self.title}, round {number + 1} of {self.rounds}"
 
     def still(self, root: Path) -> dict[str, Taken]:
         trainform = self.bench.trainform
@@ -100,7 +103,7 @@ class Fleet:
                 ONE_JOB_RENDER: lambda: trainform(root, "render"),
                 ONE_JOB_CHECK: lambda: trainform(root, "check", "--base", "HEAD"),
             }
-            yield one_round(steps, f"{self.title}, round {number + 1} of {self.rounds}")
+            yield one_round(steps, self.round_title(number))
             commit(root)
 
     def one_runtime(self, root: Path) -> Iterator[dict[str, Taken]]:
@@ -114,7 +117,7 @@ class Fleet:
                 ONE_RUNTIME_DIFF: lambda: trainform(root, "diff", codes=(1,)),
                 ONE_RUNTIME_UPGRADE: functools.partial(trainform, root, "upgrade", "--runtime", name),
             }
-            yield one_round(steps, f"{self.title}, round {number + 1} of {self.rounds}")
+            yield one_round(steps, self.round_title(number))
             commit(root)
 
 

@@ -45,9 +45,9 @@ def scratch_parent(needed: int) -> tuple[Path, str]:
     return Path(tempfile.gettempdir()), "disk"
 
 
-def bytes_needed(sizes: Sequence[tuple[int, int]]) -> int:
-    """Of numbers of jobs, each with its number of rounds, none of which is deleted before the end."""
-    return sum(jobs * (rounds + 1) * BYTES_OF_A_JOB for jobs, rounds in sizes)
+def bytes_needed(sizes: Sequence[tuple[int, int]], renders: int) -> int:
+    """Of numbers of jobs, each with its number of rounds of some cold renders: nothing is deleted before the end."""
+    return sum(jobs * (rounds * renders + 1) * BYTES_OF_A_JOB for jobs, rounds in sizes)
 
 
 def _free_memory() -> int:
