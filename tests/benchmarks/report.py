@@ -141,7 +141,11 @@ def _mark_row(verdict: Verdict) -> list[str]:
     bound = f"{'≥' if mark.at_least else '≤'} {mark.bound:g} {mark.unit}"
     if verdict.measured is None:
         return [mark.what, bound, "not measured", ""]
-    return [mark.what, bound, f"{verdict.measured:,.3g} {mark.unit}", "met" if verdict.met else "not met"]
+    return [mark.what, bound, f"{_three_digits(verdict.measured)} {mark.unit}", "met" if verdict.met else "not met"]
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 COLUMNS: dict[str, Callable[[Taken], str]] = {
