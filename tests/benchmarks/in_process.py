@@ -16,7 +16,7 @@ from pathlib import Path
 
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
-from trainform.core.registry import load_plugins
+from trainform.installed import load_plugins
 from trainform.source import Document, load
 
 ROUNDS = 15

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from trainform.cli.targets import Inputs, Target, load, load_all
@@ -45,12 +46,14 @@ def compile_targets(
 ) -> Outcome:
     """Compile every target. `problems` are those of the repository itself; `wants_job` says whether it
     is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise; `observe`
-    follows the stages of each job. `cache` holds what was read of documents before."""
+    follows the stages of each job. `cache` is filled with what is read of documents."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
     catalogue = shipped_catalogue()
     cache = {} if cache is None else cache
+    for target in targets:
+        cache.update(target.reads)
     compilations = [
         compile_documents(
             target.inputs.documents,
@@ -84,7 +87,9 @@ def installed() -> tuple[Installed, ...]:
         raise click.ClickException(str(error)) from error
 
 
+@cache
 def shipped_catalogue() -> Catalogue:
+    """The runtimes that trainform brings along, each read once."""
     from trainform.core.catalogue import Catalogue
     from trainform.io.resources import shipped_runtimes
 

@@ -19,10 +19,12 @@ from trainform.diagnostics.order import FEW
 from trainform.io.workers import WorkerDied, answers, can_fork, processors
 
 if TYPE_CHECKING:
+    from trainform.api import Read
     from trainform.cli.compiling import Outcome
     from trainform.cli.targets import Survey, Target
     from trainform.diagnostics import Diagnostic
     from trainform.io.state import JobId
+    from trainform.source import Document
 
 SMALLEST, LARGEST = 100, 500
 """How many files a slice has: fewer are not worth a process, more take memory."""
@@ -90,6 +92,7 @@ def in_slices(survey: Survey, work: Callable[[list[Target], Slice | None], Resul
 def _worked_out(
     survey: Survey, work: Callable[[list[Target], Slice | None], Result], slices: Sequence[Slice], workers: int
 ) -> list[Result]:
+    _warm_up(survey)
     results: list[Result] = []
 
     def work_on(part: Slice) -> Result:
@@ -108,6 +111,16 @@ def _worked_out(
     if _leaves_questions(survey.targets, [result.census for result in results]):
         return [work(survey.whole(), None)]
     return results
+
+
+def _warm_up(survey: Survey) -> None:
+    """Compiles the jobs of one file, for what that leaves in memory: every worker would have to fetch it itself."""
+    from trainform.cli.compiling import compile_targets
+
+    reads: dict[Document, Read] = {}
+    compile_targets(survey.part(survey.files[:1]), cache=reads)
+    shared = {document for target in survey.targets for document in target.inputs.documents}
+    survey.reads.update((document, found) for document, found in reads.items() if document in shared)
 
 
 def _slices(files: Sequence[str], workers: int) -> list[Slice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from trainform.io.place import WholeFile
 from trainform.io.repository import KEYS, Repository, is_template
 
 if TYPE_CHECKING:
-    from trainform.api import Environment
+    from trainform.api import Environment, Read
     from trainform.source import Document
 
 STDIN = "<stdin>"
@@ -37,7 +37,7 @@ class Inputs:
 @dataclass(slots=True)
 class Target:
     """One environment with everything that is compiled for it. `folder` is empty for `default`; `partial`
-    says that some of its jobs were left out."""
+    says that some of its jobs were left out; `reads` is what is known of documents that were read before."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -45,6 +45,7 @@ class Target:
     document: Document | None = None
     inputs: Inputs = field(default_factory=Inputs)
     partial: bool = False
+    reads: Mapping[Document, Read] = field(default_factory=dict)
 
     @property
     def namespace(self) -> str:
@@ -66,6 +67,7 @@ class Survey:
     targets: list[Target]
     files: list[str]
     own_files: list[list[str]]
+    reads: dict[Document, Read] = field(default_factory=dict)
 
     def whole(self) -> list[Target]:
         """The targets with all of their jobs."""
@@ -81,7 +83,7 @@ class Survey:
         for target, own in zip(self.targets, self.own_files, strict=True):
             inputs = Inputs([*target.inputs.documents], [*target.inputs.diagnostics])
             inputs.add(shared.read([file for file in own if file in wanted], target))
-            targets.append(replace(target, inputs=inputs, partial=partial))
+            targets.append(replace(target, inputs=inputs, partial=partial, reads=self.reads))
         return targets
 
 

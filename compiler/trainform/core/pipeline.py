@@ -21,19 +21,20 @@ class PluginFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """For each stage, the plugins that take part in it.
+    """For each stage, the plugins that take part in it; `choosy` are those that do not act for every job.
 
     `observe(stage, plugin, plan)` is called when a plugin is through with a stage, and once before the first
     stage, with empty names. It changes nothing.
     """
 
     stages: Mapping[str, tuple[Plugin, ...]]
+    choosy: frozenset[Plugin]
     observe: Observer | None = None
 
     @classmethod
     def of(cls, plugins: Sequence[Plugin], observe: Observer | None = None) -> Pipeline:
         stages = {stage: tuple(p for p in plugins if _takes_part(p, stage)) for stage in STAGES}
-        return cls(stages, observe)
+        return cls(stages, frozenset(p for p in plugins if _takes_part(p, "applies")), observe)
 
     def run(self, plan: Plan, finish: Callable[[Plan], None]) -> None:
         """Run all stages over `plan`; `finish` runs between building and checking.
@@ -58,7 +59,7 @@ class Pipeline:
         for plugin in self.stages[stage]:
             plan.ledger.actor = plugin.name
             if plugin not in acting:
-                acting[plugin] = bool(_run(plugin, "applies", plan))
+                acting[plugin] = plugin not in self.choosy or bool(_run(plugin, "applies", plan))
             if acting[plugin]:
                 _run(plugin, stage, plan)
                 if self.observe:

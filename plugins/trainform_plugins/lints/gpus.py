@@ -32,7 +32,7 @@ def gpu_image_without_gpus(job: Finished) -> None:
         evidence = f"runtime {runtime} is for GPUs"
     elif _is_sent_to_gpus(pods):
         evidence = "the pods are sent to GPU nodes"
-    elif _device(image) == "gpu":
+    elif _device_of_image(image) == "gpu":
         evidence = f"image {image} is for GPUs"
     else:
         return
@@ -53,7 +53,7 @@ def cpu_image_with_gpus(job: Finished) -> None:
     """
     for pods, node in job.nodes:
         image = node.get("image") or ""
-        if _device(image) == "cpu" and gpu_count(node.get("resources")):
+        if _device_of_image(image) == "cpu" and gpu_count(node.get("resources")):
             job.plan.report(
                 "TF602",
                 f"image {image} is for CPUs, but GPUs are asked for",
@@ -95,6 +95,11 @@ def _compare(job: Finished, pods: Pods, node: Tree, slices: dict[str, int]) -> N
             hint="ask for whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices of a node",
             **job.resources(pods, node),
         )
+
+
+def _device_of_image(image: str) -> str:
+    """By its name and tag: a digest says nothing, and is another one for every job."""
+    return _device(image.partition("@")[0])
 
 
 @lru_cache

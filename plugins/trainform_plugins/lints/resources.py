@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from trainform.plugin import Tree
 from trainform_plugins.lints.finished import Finished
@@ -37,9 +38,15 @@ def _oddities(resources: Tree) -> Iterator[tuple[str, str]]:
             number = str(amount).removesuffix("m")
             unit = "thousandths of a byte" if str(amount).endswith("m") else "bytes"
             yield f"{name} of {number} {unit} is hardly meant", f"write {number}Mi or {number}Gi"
-        device = GPUS.get(re.sub("[^a-z]", "", name.lower()).removesuffix("s"), name)
+        device = _meant(name)
         if device != name:
             yield f"no node offers {name}, so no pod that asks for it would ever start", f"write {device}"
+
+
+@lru_cache
+def _meant(name: str) -> str:
+    """The resource that a device plugin offers under nearly this name; else the name itself."""
+    return GPUS.get(re.sub("[^a-z]", "", name.lower()).removesuffix("s"), name)
 
 
 def limit_without_its_request(job: Finished) -> None:
