@@ -112,6 +112,14 @@ def matches_path(patterns: Iterable[str], path: str) -> bool:
     return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
 
 
+def matching_paths(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
+    """Those of many `paths` that `matches_path` is true for, in their order."""
+    fit = [_pattern(pattern).fullmatch for pattern in patterns]
+    if len(fit) == 1:
+        return list(filter(fit[0], paths))
+    return [path for path in paths if any(each(path) for each in fit)]
+
+
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> re.Pattern[str]:
     *folders, last = pattern.removeprefix("./").split("/")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainform.cli.behind import Groups, merge
 from trainform.cli.frozen import NOTHING
@@ -31,9 +32,9 @@ class Run:
     """Everything that a run will do: nothing of it is done yet. With an error and without `keep_going`, nothing
     may be.
 
-    `elsewhere` are the jobs that other shards see to, `going` those of any shard that are removed. `jobs` are the
-    changes by job, `files` those that no single job owns (None: remove). `told` is what was found in the inputs,
-    `diagnostics` what hinders the run besides.
+    `named` counts the locks that name a snapshot. `elsewhere` are the jobs that other shards see to, `going` those
+    of any shard that are removed. `jobs` are the changes by job, `files` those that no single job owns (None:
+    remove). `told` is what was found in the inputs, `diagnostics` what hinders the run besides.
     """
 
     state: State
@@ -42,6 +43,7 @@ class Run:
     elsewhere: set[JobId] = field(default_factory=set)
     going: set[JobId] = field(default_factory=set)
     unchanged: int = 0
+    named: Counter[str] = field(default_factory=Counter)
     jobs: dict[JobId, Staged] = field(default_factory=dict)
     files: dict[str, bytes | None] = field(default_factory=dict)
     wrote: list[str] = field(default_factory=list)
@@ -55,6 +57,15 @@ class Run:
     @property
     def repository(self) -> Repository:
         return self.state.repository
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether everything is as it should be already."""
+        return not (self.jobs or self.files or has_errors(self.everything_told()))
+
+    def proven(self) -> dict[str, Any]:
+        """What a record tells the next run of jobs that did not change."""
+        return {"named": self.named, "behind": [[cause, jobs] for cause, jobs in self.behind.items()]}
 
     def everything_told(self) -> list[Diagnostic]:
         return [*self.told, *self.diagnostics]
@@ -84,6 +95,7 @@ def _add(run: Run, part: Part) -> None:
     run.rendered |= part.rendered
     run.elsewhere |= part.elsewhere
     run.unchanged += part.unchanged
+    run.named.update(part.named)
     run.jobs |= part.staged
     run.wrote += part.wrote
     run.removed += part.removed
@@ -128,12 +140,13 @@ def _emptied(name: str, gone: Collection[JobId]) -> Diagnostic:
 def _plan_what_is_shared(run: Run, parts: Sequence[Part], request: Request) -> None:
     named = request.environments or {job[0] for job in run.state.ids()} if request.whole else ()
     plan_lists(run, {*named, *(job[0] for job in (*run.jobs, *run.elsewhere))})
-    _keep_snapshots(run, {digest for part in parts for digest in part.named}, (s for p in parts for s in p.snapshots))
+    _keep_snapshots(run, (snapshot for part in parts for snapshot in part.snapshots))
     plan_attributes(run)
 
 
-def _keep_snapshots(run: Run, named: set[str], at_hand: Iterable[Snapshot]) -> None:
+def _keep_snapshots(run: Run, at_hand: Iterable[Snapshot]) -> None:
     """Writes those of the snapshots `at_hand` that a lock names; removes those that none does."""
+    named = set(run.named)
     for job in run.remaining() - run.rendered - run.elsewhere:
         if file := run.state.lock_file(job):
             named |= {digest for lock in filter(None, [file.lock, file.previous]) for digest in digests_of(lock)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from trainform.cli.compiling import compile_targets
 from trainform.cli.frozen import set_frozen_apart
 from trainform.cli.proof import Examination, Verdict, of_no_job
+from trainform.cli.proven import Changes, changes, look, remember
 from trainform.cli.selection import train_jobs
-from trainform.cli.shards import Shard, set_others_apart
+from trainform.cli.shards import ALL, Shard, set_others_apart
 from trainform.cli.slices import Census, Slice, count, in_slices, settle, travelling
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
 from trainform.io.state import JobId
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ class Checked:
     """What is found of some jobs, or of all.
 
     `problems` are those of files that cannot be read right, `faults` errors of jobs that are to be rendered anew:
-    `render` would not mend what differs. `asked` are the jobs that have a TrainJob, in whichever shard.
+    `render` would not mend what differs. `asked` are the jobs that have a TrainJob, in whichever shard. `since` is
+    what changed, where only that was looked at.
     """
 
     census: Census = field(default_factory=Census)
@@ -34,23 +37,52 @@ class Checked:
     verdicts: list[Verdict] = field(default_factory=list)
     faults: list[Diagnostic] = field(default_factory=list)
     asked: set[JobId] = field(default_factory=set)
+    since: Changes | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nothing is wrong."""
+        wrong = (each.state not in ("current", "unproven") for each in self.verdicts)
+        return not (self.faults or has_errors(self.problems) or any(wrong))
+
+
+CHECKED = "checked"
+"""The purpose of a record: every job's files follow from what it is pinned to."""
 
 
 def examine(survey: Survey, state: State, environments: Collection[str], shard: Shard, workers: int) -> Checked:
     """One verdict for each job of these environments (all, where there are none) and this shard; the first shard
     has one for each file that is wrong and no job's, too."""
-    whole = Checked()
-    for part in in_slices(survey, partial(_examine, state, shard), workers):
+    is_of_everything = not environments and shard == ALL
+    since = changes(look(CHECKED, survey.repository), survey, state) if is_of_everything else None
+    work = partial(_examine, state, shard)
+    parts = _of_changes(survey, since, state, work) if since else in_slices(survey, work, workers)
+    whole = Checked(since=since)
+    for part in parts:
         whole.problems += part.problems
         whole.verdicts += part.verdicts
         whole.faults += part.faults
         whole.asked |= part.asked
     if shard.is_first:
-        concerned = (v for v in of_no_job(state, whole.asked) if not environments or v.job[0] in environments)
-        whole.verdicts += concerned
+        found = of_no_job(state, whole.asked, since.paths if since else None)
+        whole.verdicts += (each for each in found if not environments or each.job[0] in environments)
     jobs = whole.asked.union(state.ids())
     whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
+    if is_of_everything and len(parts) > 1 and whole.is_well:
+        unproven = [each.job for each in whole.verdicts if each.state == "unproven"]
+        remember(CHECKED, survey, {"unproven": unproven}, since)
     return whole
+
+
+def _of_changes(
+    survey: Survey, since: Changes, state: State, work: Callable[[list[Target], Slice | None], Checked]
+) -> list[Checked]:
+    """The jobs that a change may concern, examined, and the others as they were proven."""
+    untouched = since.untouched(state)
+    unproven = {(a, b, c) for a, b, c in since.known["unproven"]}
+    verdicts = [Verdict(job, "unproven" if job in unproven else "current") for job in untouched]
+    part = Slice(since.files, first=True)
+    return [Checked(verdicts=verdicts, asked=untouched), work(survey.part(since.files), part)]
 
 
 def _examine(state: State, shard: Shard, targets: list[Target], part: Slice | None) -> Checked:

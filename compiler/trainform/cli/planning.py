@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -57,9 +58,9 @@ class Plan:
         self.wrote += [f"{held.folder}/{name}" for name in changed if name != FILE]
         self.removed += [f"{held.folder}/{name}" for name in held.digests if name not in lock.files]
 
-    def named(self) -> set[str]:
-        """The digests of the snapshots that the locks name."""
-        return {digest for lock in self.locks.values() for digest in digests_of(lock)}
+    def named(self) -> Counter[str]:
+        """The digests of the snapshots that the locks name, and how many do."""
+        return Counter(digest for lock in self.locks.values() for digest in digests_of(lock))
 
 
 def digests_of(lock: Lock) -> tuple[str, str]:

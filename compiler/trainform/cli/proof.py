@@ -114,13 +114,13 @@ class Examination:
         return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
 
 
-def of_no_job(state: State, asked: Collection[JobId]) -> Iterator[Verdict]:
+def of_no_job(state: State, asked: Collection[JobId], paths: Collection[str] | None) -> Iterator[Verdict]:
     """What is on disk and belongs to none of the jobs `asked` for: jobs that are gone, lists of shared folders that
-    do not list what is there, and other files."""
+    do not list what is there, and other files. `paths` are the files that may be such; None for all."""
     gone = Examination((), state)
     yield from (gone.at_a_glance(job) for job in state.ids() if job not in asked)
     yield from _lists(state)
-    yield from _strays(state, asked)
+    yield from _strays(state, asked, paths)
 
 
 def _lists(state: State) -> Iterator[Verdict]:
@@ -132,12 +132,14 @@ def _lists(state: State) -> Iterator[Verdict]:
             yield Verdict((each.environment, each.namespace, ""), name, [each.file])
 
 
-def _strays(state: State, asked: Collection[JobId]) -> Iterator[Verdict]:
+def _strays(state: State, asked: Collection[JobId], paths: Collection[str] | None) -> Iterator[Verdict]:
     """Files below an environment of `rendered/` that are in no job's folder, and no list of ours."""
     repository, jobs = state.repository, state.ids()
     lists = {each.file for each in shared_lists(repository.settings.rendered, jobs, set(jobs))}
     prefix, known = f"{repository.settings.rendered}/", {*asked, *jobs}
-    for path in disk.files_below(repository.root, repository.settings.rendered):
+    for path in disk.files_below(repository.root, repository.settings.rendered) if paths is None else sorted(paths):
+        if not path.startswith(prefix) or (paths and not disk.exists(repository.root, path)):
+            continue
         environment, *parts = path.removeprefix(prefix).split("/")
         namespace, name = [*parts[:-1], "", ""][:2]
         if parts and path not in lists and (environment, namespace, name) not in known:

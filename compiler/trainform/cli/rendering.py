@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainform.cli.behind import Groups, group, presents_of
 from trainform.cli.compiling import Outcome, compile_targets
 from trainform.cli.frozen import NOTHING, Frozen, layout_of, leave_frozen, remake, set_frozen_apart
-from trainform.cli.planning import Plan
+from trainform.cli.planning import Plan, digests_of
 from trainform.cli.selection import train_jobs
 from trainform.cli.shards import ALL, Shard, digests_named, frozen_lock, set_others_apart
 from trainform.cli.slices import Census, Slice, count, settle
@@ -19,7 +20,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io import writer
 from trainform.io.place import file_error, os_error
 from trainform.io.state import JobId, snapshots
-from trainform.output.freezing import digests_of_files, lock_of
+from trainform.output.freezing import Cause, digests_of_files, lock_of
 from trainform.output.layout import job_files
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class Request:
     only_frozen: bool = False
     dry_run: bool = False
     shard: Shard = ALL
+
+    @property
+    def is_of_everything(self) -> bool:
+        """Whether it is about all jobs there are, none upgraded."""
+        return self.whole and not self.environments and not self.upgrade and self.shard == ALL
 
     def thaws(self, lock: Lock) -> bool:
         """Whether a frozen job is to be rendered anew."""
@@ -89,13 +95,31 @@ class Part:
     staged: dict[JobId, Staged] = field(default_factory=dict)
     wrote: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
-    named: set[str] = field(default_factory=set)
+    named: Counter[str] = field(default_factory=Counter)
     snapshots: list[Snapshot] = field(default_factory=list)
     behind: Groups = field(default_factory=dict)
     told: list[Diagnostic] = field(default_factory=list)
     hindrances: list[Diagnostic] = field(default_factory=list)
     failures: list[PluginFailure] = field(default_factory=list)
     work: Work | None = None
+
+    @classmethod
+    def of_untouched(cls, jobs: set[JobId], touched: Iterable[Lock], known: Mapping[str, Any]) -> Part:
+        """The `jobs` that are as a record knows them, which knows the locks that the `touched` ones had, too."""
+        named = Counter(known["named"])
+        named.subtract(digest for lock in touched for digest in digests_of(lock))
+        behind = {
+            Cause(*cause): [job for each in late if (job := (each[0], each[1], each[2])) in jobs]
+            for cause, late in known["behind"]
+        }
+        return cls(
+            Census(),
+            alive=jobs,
+            rendered=jobs,
+            unchanged=len(jobs),
+            named=+named,
+            behind={cause: late for cause, late in behind.items() if late},
+        )
 
 
 def work_out(
@@ -188,7 +212,7 @@ def _result(work: Work, census: Census, request: Request, part: Slice | None) ->
     named = plan.named()
     for job in work.elsewhere if request.shard.is_first else ():
         lock = None if request.upgrade else frozen_lock(job, plan.state)
-        named |= digests_named(job, lock, work.presents[job.id[0]])
+        named.update(digests_named(job, lock, work.presents[job.id[0]]))
     at_hand = {each.digest: each for present in work.presents.values() for each in present.snapshots()}
     plan.diagnostics += _without_snapshots(work, at_hand)
     told = work.outcome.all_diagnostics() if part is None else part.told(work.outcome)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.cli import FAULTY, OK
 from trainform.cli.assembling import Run, assemble
 from trainform.cli.bug import report_failures
+from trainform.cli.proven import Changes, changes, look, remember
 from trainform.cli.rendering import Part, Request, work_out
 from trainform.cli.selection import select
 from trainform.cli.slices import Slice, in_slices
 from trainform.cli.state import State, read_state
-from trainform.cli.targets import Target, survey
+from trainform.cli.targets import Survey, Target, survey
 from trainform.cli.terminal import print_brief, print_json
 from trainform.cli.writing import carry_out, tell
 from trainform.diagnostics.order import has_errors
@@ -27,22 +28,31 @@ if TYPE_CHECKING:
     from trainform.diagnostics.documents import RenderedJob
 
 
+RENDERED = "rendered"
+"""The purpose of a record: every job is as its lock says, and no TrainJob changed since."""
+
+
 def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers: int = 0) -> int:
     """Renders the `jobs` of the repository at `root` (all, where that is empty) as the request says, writes
     what changed, and prints the result: `form` is text or json. `workers` as for `in_slices`."""
     with claimed(root):
         recover(root)
         repository, problems = open_repository(root)
+        begun = look(RENDERED, repository) if request.is_of_everything and not jobs and form == "text" else None
         known = survey(repository, request.environments)
-        state = read_state(repository)
+        state, since = read_state(repository), None
         if jobs or request.dry_run or form == "json":
             targets = known.whole()
             problems += select(targets, jobs, repository.root) if jobs else []
             parts = [work_out(targets, problems, request, state)]
         else:
-            parts = in_slices(known, partial(_work, problems, request, state), workers)
+            since = changes(begun, known, state)
+            work = partial(_work, problems, request, state)
+            parts = _of_changes(known, since, state, work) if since else in_slices(known, work, workers)
         run = assemble(parts, state, request)
         wrote = not request.dry_run and carry_out(run, keep_going=request.keep_going)
+        if request.is_of_everything and run.work is None and run.changes_nothing:
+            remember(RENDERED, known, run.proven(), since)
         print_brief(run.told, run.diagnostics, sys.stderr)
         _print(run, form, request, wrote)
     return report_failures(run.failures) or (FAULTY if has_errors(run.everything_told()) else OK)
@@ -52,6 +62,16 @@ def _work(
     problems: Sequence[Diagnostic], request: Request, state: State, targets: list[Target], part: Slice | None
 ) -> Part:
     return work_out(targets, problems if part is None or part.first else (), request, state.fresh(), part)
+
+
+def _of_changes(
+    known: Survey, since: Changes, state: State, work: Callable[[list[Target], Slice | None], Part]
+) -> list[Part]:
+    """The jobs that a change may concern, worked out, and the others as they were proven."""
+    return [
+        Part.of_untouched(since.untouched(state), since.before.values(), since.known),
+        work(known.part(since.files), Slice(since.files, first=True)),
+    ]
 
 
 def _print(run: Run, form: str, request: Request, wrote: bool) -> None:

@@ -15,6 +15,7 @@ from trainform.output.layout import job_folder
 from trainform.output.locks import Lock, LockError, parse
 
 if TYPE_CHECKING:
+    from trainform.cli.proven import Changes
     from trainform.cli.state import State
 
 
@@ -25,18 +26,22 @@ class Compared(NamedTuple):
     unproven: list[JobId]
 
 
-def since(found: Sequence[Verdict], state: State, commit: str) -> Compared:
+def since(found: Sequence[Verdict], state: State, commit: str, changed: Changes | None) -> Compared:
     """The verdicts with the bytes of `commit` in view: a job with the pins that it had then must have the bytes
-    that it had then. Raises GitError."""
+    that it had then. `changed` is what is known already to have changed since some commit. Raises GitError."""
     root, settings = state.repository.root, state.repository.settings
-    touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
+    if changed is not None and changed.known["commit"] == commit:
+        paths = changed.paths
+    else:
+        paths = Commit(root, commit).changed([settings.rendered, LOCKS])
+    touched = jobs_of(paths, settings)
     intact = [each.job for each in found if each.job in touched and each.state in ("current", "unproven")]
     then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
     frozen = [job for job in then if _is_frozen_since(then[job], _now(job, state))]
     differing = _differing(frozen, then, state, commit)
     verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
-    changed = touched.difference(frozen)
-    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job in changed])
+    open_jobs = touched.difference(frozen)
+    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job in open_jobs])
 
 
 def _locks(files: dict[str, bytes], jobs: Sequence[JobId]) -> dict[JobId, Lock]:

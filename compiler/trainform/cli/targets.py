@@ -112,8 +112,7 @@ def survey(repository: Repository, asked: Sequence[str], paths: Sequence[str] | 
     targets = [target for target in targets if not asked or target.name in asked]
     known = set(runtimes.files)
     files = [file for file in dict.fromkeys(file for listing in jobs for file in listing.files) if file not in known]
-    own_files = [[file for file in files if _goes_to(file, target, repository)] for target in targets]
-    return Survey(repository, targets, files, own_files)
+    return Survey(repository, targets, files, [_own(target, files, repository) for target in targets])
 
 
 def load(file: str, data: bytes) -> Inputs:
@@ -207,14 +206,15 @@ def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
     return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
 
 
-def _goes_to(file: str, target: Target, repository: Repository) -> bool:
-    from trainform.api.selectors import matches_path
+def _own(target: Target, files: Sequence[str], repository: Repository) -> list[str]:
+    """Those of the files of jobs that go to a target."""
+    from trainform.api.selectors import matching_paths
 
     if target.environment is None:
-        return True
+        return [*files]
     jobs = target.environment.spec.jobs
     patterns = jobs.paths if "paths" in jobs.model_fields_set else [f"{repository.settings.jobs}/**"]
-    return matches_path(patterns, file)
+    return matching_paths(patterns, files)
 
 
 def _check_asked(asked: Sequence[str], targets: Sequence[Target]) -> None:

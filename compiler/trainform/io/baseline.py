@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from trainform.io.git import GitError, commit_of, files_at
-from trainform.io.git import _git as git
+from trainform.io.git import GitError, commit_of, files_at, git, start
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
 """Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
@@ -52,10 +51,14 @@ class Commit:
 
     def changed(self, within: Sequence[str]) -> set[str]:
         """Git compares ids of objects, and knows by time and size which files need no look."""
+        return self.looking(within)()
+
+    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
+        """Starts to look for what changed; what is returned waits for it."""
         options = ("--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
-        differing = git(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
-        untracked = git(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
-        return {*_split(differing), *_split(untracked)}
+        differing = start(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
+        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
+        return lambda: {*_split(differing(b"")), *_split(untracked(b""))}
 
     def last_change(self, within: str) -> Baseline:
         """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""
@@ -94,10 +97,10 @@ def _split(output: bytes) -> list[str]:
 
 
 def _below(root: str, within: Iterable[str]) -> Iterator[str]:
-    for start in within:
-        if os.path.isfile(os.path.join(root, start)):
-            yield start
-        for above, folders, files in os.walk(os.path.join(root, start)):
+    for path in within:
+        if os.path.isfile(os.path.join(root, path)):
+            yield path
+        for above, folders, files in os.walk(os.path.join(root, path)):
             folders.sort()
             folder = os.path.relpath(above, root).replace(os.sep, "/")
             yield from (f"{folder}/{file}" for file in sorted(files))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from subprocess import PIPE
 
 
 class GitError(Exception):
@@ -15,18 +17,39 @@ def commit_of(root: str, ref: str) -> str:
     if ref.startswith("-"):
         raise GitError(f'"{ref}" is no name of a commit')
     try:
-        return _git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
+        return git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
     except GitError:
-        _git(root, "rev-parse", "--git-dir")  # says so where there is no repository at all
+        git(root, "rev-parse", "--git-dir")  # says so where there is no repository at all
         raise GitError(f'git knows no commit "{ref}" here; a shallow clone may lack it') from None
+
+
+def git_folder(root: str) -> str:
+    """Where git keeps what is its own in this checkout, found without asking it. Raises GitError where there is none.
+
+    `.git` is that folder, or a file that names it, in worktrees and submodules (gitrepository-layout(5)).
+    """
+    folder = os.path.realpath(root)
+    while not os.path.lexists(path := os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            raise GitError("this is no checkout of git")
+        folder = above
+    if os.path.isdir(path):
+        return path
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            named = file.read().partition("gitdir: ")[2].rstrip("\n")
+    except OSError as error:
+        raise GitError(f"{path}: {error.strerror}") from error
+    return os.path.join(folder, named)
 
 
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The bytes of those of `paths`, relative to `root`, that are plain files at `commit`. One process for all."""
     asked = list(paths)
-    prefix = _git(root, "rev-parse", "--show-prefix").decode().rstrip("\n")
+    prefix = git(root, "rev-parse", "--show-prefix").decode().rstrip("\n")
     requests = "".join(f"{commit}:{prefix}{path}\n" for path in asked).encode()
-    answer = _git(root, "cat-file", "--batch", given=requests)
+    answer = git(root, "cat-file", "--batch", given=requests)
     return {path: data for path, data in zip(asked, _objects(answer), strict=True) if data is not None}
 
 
@@ -44,14 +67,25 @@ def _objects(answer: bytes) -> Iterator[bytes | None]:
         at += size + 1
 
 
-def _git(root: str, *arguments: str, given: bytes = b"") -> bytes:
+def git(root: str, *arguments: str, given: bytes = b"") -> bytes:
     """Standard output of git in the folder `root`; GitError with what it says when it fails."""
+    return start(root, *arguments)(given)
+
+
+def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
+    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives."""
     command = ["git", "--no-pager", "-C", root, *arguments]
     try:
-        ran = subprocess.run(command, input=given, capture_output=True, check=False)
+        process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     except OSError as error:
         raise GitError(f"git does not run: {error.strerror or error}") from error
-    if ran.returncode:
-        said = ran.stderr.decode(errors="replace").strip().splitlines()
-        raise GitError(said[0] if said else f"git {arguments[0]} failed")
-    return ran.stdout
+
+    def output(given: bytes = b"") -> bytes:
+        with process:
+            out, said = process.communicate(given)
+        if process.returncode:
+            lines = said.decode(errors="replace").strip().splitlines()
+            raise GitError(lines[0] if lines else f"git {arguments[0]} failed")
+        return out
+
+    return output

@@ -69,6 +69,10 @@ def leads_out(root: str, path: str) -> bool:
     return not inside(root, os.path.realpath(os.path.join(root, path)))
 
 
+def exists(root: str, path: str) -> bool:
+    return os.path.lexists(os.path.join(root, path))
+
+
 def is_link(root: str, path: str) -> bool:
     return os.path.islink(os.path.join(root, path))
 

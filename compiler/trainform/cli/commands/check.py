@@ -13,6 +13,7 @@ from trainform.cli.options import chosen_environments, chosen_root, chosen_shard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from trainform.cli.checking import Checked
     from trainform.cli.proof import Verdict
     from trainform.cli.state import State
     from trainform.io.state import JobId
@@ -66,7 +67,7 @@ def check(
             print_diagnostics(problems, sys.stderr)
             return FAULTY
         try:
-            found, unproven = _since(result.verdicts, state, base)
+            found, unproven = _since(result, state, base)
         except GitError as error:
             hint = "name a commit that this clone has, such as origin/main"
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
@@ -79,13 +80,13 @@ def check(
     return DIFFERS if differs else OK
 
 
-def _since(found: Sequence[Verdict], state: State, base: str | None) -> tuple[Sequence[Verdict], Sequence[JobId]]:
+def _since(result: Checked, state: State, base: str | None) -> tuple[Sequence[Verdict], Sequence[JobId]]:
     if base is None:
-        return found, ()
+        return result.verdicts, ()
     from trainform.cli.since import since
     from trainform.io.git import commit_of
 
-    return since(found, state, commit_of(state.repository.root, base))
+    return since(result.verdicts, state, commit_of(state.repository.root, base), result.since)
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:

@@ -1,0 +1,170 @@
+"""What earlier runs proved of a commit, so that the next one looks only at what changed since.
+
+A run that finds a large repository current, at a commit and with nothing changed since, leaves a record in git's
+own folder: it is never part of the repository, and may be deleted at any time. The next run asks git which files have
+other object ids now. It reads those, and every job that they may concern; the others are as they were proven.
+Whatever else may decide about jobs, a runtime, an Environment, a snapshot or the settings, ends that: all is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from trainform import __version__
+from trainform.cli.behind import third_party
+from trainform.cli.reach import jobs_of
+from trainform.cli.selection import named, train_jobs
+from trainform.cli.targets import load
+from trainform.io import record
+from trainform.io.baseline import Commit
+from trainform.io.git import GitError, commit_of
+from trainform.io.repository import is_template
+from trainform.io.settings import FILE
+from trainform.io.state import LOCKS, SNAPSHOTS, JobId, lock_file
+from trainform.output.locks import Lock, LockError, parse
+
+if TYPE_CHECKING:
+    from trainform.cli.state import State
+    from trainform.cli.targets import Survey, Target
+    from trainform.io.repository import Repository
+
+LEAST = 1000
+"""Files of jobs from which on a record is worth the time that git takes."""
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a repository differs from a commit that was proven.
+
+    `paths` are the files that changed, `files` the files of jobs to read, `touched` the jobs to look at: the others
+    are as they were. `before` holds the locks that touched jobs had. `known` is what the record says besides.
+    """
+
+    paths: Collection[str]
+    files: list[str]
+    touched: set[JobId]
+    before: dict[JobId, Lock]
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def untouched(self, state: State) -> set[JobId]:
+        return {job for job in state.ids() if job not in self.touched}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at what changed since a commit that was proven, which git has begun to take."""
+
+    commit: Commit
+    known: dict[str, Any]
+    paths: Callable[[], set[str]]
+
+
+def look(purpose: str, repository: Repository) -> Look | None:
+    """Begins to look, where there is a record for the purpose."""
+    known = record.read(repository.root, purpose)
+    if known is None or known.get("made") != _made() or not str(known.get("commit")).isalnum():
+        return None
+    commit = Commit(repository.root, str(known["commit"]))
+    try:
+        return Look(commit, known, commit.looking(_folders(repository)))
+    except GitError:
+        return None
+
+
+def changes(begun: Look | None, survey: Survey, state: State) -> Changes | None:
+    """What changed since the commit that was proven; None where all is to be read."""
+    if begun is None:
+        return None
+    try:
+        return _changes(survey, state, begun.commit, begun.paths(), begun.known)
+    except GitError:
+        return None
+
+
+def remember(purpose: str, survey: Survey, facts: dict[str, Any], since: Changes | None) -> None:
+    """Keeps what was proven of the commit that is checked out, if nothing changed since.
+
+    Git must know every file of jobs: what is in a submodule, or behind a link, may change without its notice.
+    """
+    root = survey.repository.root
+    if len(survey.files) < LEAST:
+        return
+    try:
+        commit = Commit(root, commit_of(root, "HEAD"))
+        if since is not None and since.known["commit"] == commit.id:
+            return  # known already
+        folders = _folders(survey.repository)
+        if not commit.changed(folders) and not set(survey.files).difference(commit.paths(folders)):
+            record.write(root, purpose, {"made": _made(), "commit": commit.id, **facts})
+    except (GitError, OSError):
+        return  # a help for the next run, and no more
+
+
+def _made() -> dict[str, Any]:
+    return {"format": _FORMAT, "compiler": __version__, "plugins": third_party()}
+
+
+def _folders(repository: Repository) -> list[str]:
+    settings = repository.settings
+    return [settings.jobs, settings.rendered, *_others(repository), LOCKS]
+
+
+def _others(repository: Repository) -> list[str]:
+    """What may decide about jobs whose own files did not change."""
+    settings = repository.settings
+    return [settings.runtimes, settings.environments, SNAPSHOTS, FILE]
+
+
+def _changes(survey: Survey, state: State, commit: Commit, paths: set[str], known: dict[str, Any]) -> Changes | None:
+    settings = survey.repository.settings
+    above = tuple(f"{folder}/" for folder in _others(survey.repository))
+    sources = {path for path in paths if path.startswith(f"{settings.jobs}/")}
+    if FILE in paths or any(path.startswith(above) for path in paths) or any(map(is_template, sources)):
+        return None
+    was = [document for path, data in commit.read(sources).items() for document in load(path, data).documents]
+    if any(document.tree.get("kind") != "TrainJob" for document in was):
+        return None
+    touched = jobs_of(paths, settings)
+    touched |= {(target.name, *named(document, target)) for document in was for target in survey.targets}
+    return _closed(survey, state, commit, Changes(paths, [], touched, {}, known), sources)
+
+
+def _closed(survey: Survey, state: State, commit: Commit, found: Changes, files: set[str]) -> Changes | None:
+    """With every file that a touched job stands in or stood in, and every job in those."""
+    existing, read = set(survey.files), set[str]()
+    files = files & existing
+    while True:
+        targets = survey.part([file for file in survey.files if file in files])
+        if any(_has_others(target, files) for target in targets):
+            return None
+        found.touched.update((target.name, *named(job, target)) for target in targets for job in train_jobs(target))
+        found.before.update(_locks(commit, found.touched - found.before.keys()))
+        read |= files
+        locks = [*filter(None, map(state.lock, found.touched)), *found.before.values()]
+        files = {lock.source for lock in locks} & existing - read
+        if len(read) + len(files) > len(existing) // 4:
+            return None
+        if not files:
+            break
+    found.files.extend(file for file in survey.files if file in read)
+    return found
+
+
+def _has_others(target: Target, files: Collection[str]) -> bool:
+    own = [document for document in target.inputs.documents if document.file in files]
+    return any(document.tree.get("kind") != "TrainJob" for document in own)
+
+
+def _locks(commit: Commit, jobs: Iterable[JobId]) -> dict[JobId, Lock]:
+    by_path = {lock_file(job): job for job in jobs}
+    found = {}
+    for path, data in commit.read(by_path).items():
+        try:
+            found[by_path[path]] = parse(data).lock
+        except LockError:
+            continue  # the commit was proven: it has none like that
+    return found

@@ -1,0 +1,290 @@
+"""A run that looks only at what changed since a commit that was proven does what a run over everything does."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.repositories import Repository, environment, job, runtime
+from trainform.cli import proven, run, slices
+
+TWO = job("two-a") + "---\n" + job("two-b")
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
+    """Thirteen jobs in two environments, rendered, committed, and proven by `render` and `check`."""
+    found = Repository(tmp_path_factory.mktemp("proven") / "origin")
+    found.start_git()
+    found.write("runtimes/torch.yaml", runtime())
+    found.write("environments/prod/environment.yaml", environment())
+    found.write("environments/test/environment.yaml", environment().replace("prod", "test"))
+    for number in range(11):
+        found.write(f"jobs/job-{number}.yaml", job(f"job-{number}"))
+    found.write("jobs/two.yaml", TWO)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proven, "LEAST", 1)
+        patch.setattr(slices, "SMALLEST", 2)
+        patch.setattr(slices, "LARGEST", 2)
+        assert run(["--root", str(found.root), "render"]) == 0
+        found.commit()
+        assert run(["--root", str(found.root), "render"]) == 0
+        assert run(["--root", str(found.root), "check"]) == 0
+        yield found
+
+
+def records(root: Path) -> list[Path]:
+    return sorted((root / ".git/trainform").glob("*.json"))
+
+
+class Twins:
+    """Two copies of the same repository: one with records of what was proven, and one without."""
+
+    def __init__(self, origin: Repository, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capfd = folder, capfd
+        self.repository = Repository(folder / "origin")
+        shutil.rmtree(self.repository.root)
+        shutil.copytree(origin.root, self.repository.root, symlinks=True)
+        for record in records(self.repository.root):
+            purpose = record.stem.rpartition("-")[2]
+            record.rename(self.record(self.repository.root, purpose))
+
+    @staticmethod
+    def record(root: Path, purpose: str) -> Path:
+        from trainform.io import record
+
+        return Path(record._path(str(root), purpose))
+
+    def run(self, monkeypatch: pytest.MonkeyPatch, *arguments: str, with_records: bool) -> tuple[object, ...]:
+        """Exit code, output, the files that are there then, and how many files of jobs were read."""
+        kept = self.folder / "kept"
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(self.repository.root, kept, symlinks=True)
+        if not with_records:
+            shutil.rmtree(self.repository.root / ".git/trainform")
+        read: list[str] = []
+        with monkeypatch.context() as patch:
+            from trainform.cli import targets
+
+            own = targets.Survey.part
+
+            def part(self: targets.Survey, files: list[str]) -> list[targets.Target]:
+                read.extend(files)
+                return own(self, files)
+
+            patch.setattr(targets.Survey, "part", part)
+            patch.setattr(slices, "can_fork", lambda: False)
+            code = run(["--root", str(self.repository.root), *arguments])
+        out, err = self.capfd.readouterr()
+        files = self.repository.files(".", ".trainform")
+        state = {path: data for path, data in files.items() if not path.startswith(".git/")}
+        shutil.rmtree(self.repository.root)
+        shutil.move(kept, self.repository.root)
+        return code, out, err, state, len(set(read))
+
+    def assert_alike(self, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+        """Both do the same; the number of files of jobs that were read by the one that had records."""
+        whole = self.run(monkeypatch, *arguments, with_records=False)
+        part = self.run(monkeypatch, *arguments, with_records=True)
+        assert part[:3] == whole[:3]
+        assert part[3] == whole[3]
+        return int(str(part[4]))
+
+
+@pytest.fixture
+def twins(origin: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Twins:
+    return Twins(origin, tmp_path, capfd)
+
+
+def nothing(place: Repository) -> None: ...
+
+
+def edit(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3", nodes=5))
+
+
+def edit_and_commit(place: Repository) -> None:
+    edit(place)
+    place.commit()
+
+
+def delete(place: Repository) -> None:
+    (place.root / "jobs/job-3.yaml").unlink()
+
+
+def delete_and_commit(place: Repository) -> None:
+    delete(place)
+    place.commit()
+
+
+def add(place: Repository) -> None:
+    place.write("jobs/sub/new.yaml", job("new"))
+
+
+def ignored(place: Repository) -> None:
+    place.write(".gitignore", "jobs/sub/\n")
+    place.commit()
+    add(place)
+
+
+def move(place: Repository) -> None:
+    (place.root / "jobs/job-3.yaml").rename(place.root / "jobs/moved.yaml")
+
+
+def rename(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("other"))
+
+
+def one_of_two_goes(place: Repository) -> None:
+    place.write("jobs/two.yaml", job("two-b"))
+
+
+def one_of_two_moves(place: Repository) -> None:
+    place.write("jobs/two.yaml", job("two-b"))
+    place.write("jobs/job-3.yaml", job("job-3") + "---\n" + job("two-a"))
+
+
+def a_name_twice(place: Repository) -> None:
+    place.write("jobs/another.yaml", job("two-a"))
+
+
+def a_name_twice_in_a_changed_file(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-4"))
+
+
+def broken(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", "kind: [")
+
+
+def wrong(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3", nodes="many"))
+
+
+def edit_by_hand(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/jobset-job-3.yaml", "by: hand\n")
+
+
+def foreign(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/foreign.yaml", "by: hand\n")
+    place.write("rendered/prod/stray.yaml", "by: hand\n")
+
+
+def output_is_gone(place: Repository) -> None:
+    shutil.rmtree(place.root / "rendered/prod/ml/job-3")
+
+
+def lock_is_gone(place: Repository) -> None:
+    (place.root / ".trainform/locks/prod/ml/job-3.lock").unlink()
+
+
+def all_of_a_job_is_gone(place: Repository) -> None:
+    output_is_gone(place)
+    lock_is_gone(place)
+
+
+def lock_is_broken(place: Repository) -> None:
+    place.write(".trainform/locks/prod/ml/job-3.lock", "{")
+
+
+def a_list_is_wrong(place: Repository) -> None:
+    (place.root / "rendered/prod/ml/kustomization.yaml").unlink()
+
+
+def a_snapshot_is_gone(place: Repository) -> None:
+    for file in (place.root / ".trainform/snapshots").iterdir():
+        file.unlink()
+
+
+def edit_the_runtime(place: Repository) -> None:
+    place.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+
+
+def edit_an_environment(place: Repository) -> None:
+    place.write("environments/prod/environment.yaml", environment(naming="content-hash"))
+
+
+def a_runtime_among_the_jobs(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3") + "---\n" + runtime().replace("name: torch\n", "name: own\n"))
+
+
+def a_template(place: Repository) -> None:
+    place.write("jobs/made.yaml.j2", job("made"))
+
+
+def settings(place: Repository) -> None:
+    place.write("trainform.yaml", "jobs: jobs/sub\n")
+
+
+def every_job(place: Repository) -> None:
+    for number in range(11):
+        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}", nodes=5))
+
+
+FEW = [nothing, edit, edit_and_commit, delete, delete_and_commit, add, ignored, move, rename, one_of_two_goes]
+FEW += [one_of_two_moves, a_name_twice, a_name_twice_in_a_changed_file, broken, wrong, edit_by_hand, foreign]
+FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, a_list_is_wrong]
+ALL = [a_snapshot_is_gone, edit_the_runtime, edit_an_environment, a_runtime_among_the_jobs, a_template, settings]
+ALL += [every_job]
+COMMANDS = ["render", "render --keep-going", "check --format json", "check --base HEAD"]
+
+
+@pytest.mark.parametrize("change", FEW, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_change_of_a_few_jobs_is_found_without_reading_the_others(twins, monkeypatch, change, words):
+    change(twins.repository)
+    assert twins.assert_alike(monkeypatch, *words.split()) <= 3
+
+
+@pytest.mark.parametrize("change", ALL, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_change_that_may_concern_any_job_has_all_of_them_read(twins, monkeypatch, change, words):
+    change(twins.repository)
+    assert twins.assert_alike(monkeypatch, *words.split()) <= 11  # through the record, before it was put aside
+
+
+def test_the_last_job_of_a_runtime_takes_its_snapshot_along(twins, monkeypatch):
+    twins.repository.write("runtimes/other.yaml", runtime().replace("name: torch\n", "name: other\n"))
+    twins.repository.write("jobs/job-3.yaml", job("job-3").replace("name: torch\n", "name: other\n"))
+    root = str(twins.repository.root)
+    for _ in range(2):
+        assert run(["--root", root, "render"]) == 0
+        twins.repository.commit()
+    snapshots = len(list((twins.repository.root / ".trainform/snapshots").iterdir()))
+    twins.capfd.readouterr()
+    delete(twins.repository)
+    assert twins.assert_alike(monkeypatch, "render") <= 3
+    assert run(["--root", root, "render"]) == 0
+    assert len(list((twins.repository.root / ".trainform/snapshots").iterdir())) == snapshots - 1
+
+
+def test_who_is_behind_is_told_from_the_record(twins, monkeypatch):
+    edit_the_runtime(twins.repository)
+    root = str(twins.repository.root)
+    twins.repository.commit()
+    assert run(["--root", root, "render"]) == 0
+    assert "26 jobs are behind: runtime torch changed" in twins.capfd.readouterr().out
+    edit(twins.repository)
+    assert twins.assert_alike(monkeypatch, "render") == 1
+    assert run(["--root", root, "render"]) == 0
+    assert "24 jobs are behind: runtime torch changed" in twins.capfd.readouterr().out
+
+
+def test_another_version_does_not_trust_the_record(twins, monkeypatch):
+    monkeypatch.setattr(proven, "__version__", "0.0.9")
+    assert proven.look("rendered", type("R", (), {"root": str(twins.repository.root)})()) is None
+
+
+def test_files_that_git_does_not_know_leave_no_record(origin, tmp_path, capfd):
+    place = Repository(tmp_path / "linked")
+    shutil.rmtree(place.root)
+    shutil.copytree(origin.root, place.root)
+    shutil.rmtree(place.root / ".git/trainform")
+    place.write("elsewhere/new.yaml", job("new"))
+    (place.root / "jobs/link").symlink_to("../elsewhere")
+    assert run(["--root", str(place.root), "render"]) == 0
+    place.commit()
+    assert run(["--root", str(place.root), "render"]) == 0
+    assert records(place.root) == []
