@@ -20,7 +20,7 @@ TOLERANCE, TOLERANCE_OF_GROWTH = 1.6, 1.3
 GROWTH = ": CPU per job"
 NEEDS_A_PEER = " / kustomize"
 PEERS = {peers.KUSTOMIZE, peers.OVERLAY, peers.HELM, peers.JSONNET}
-GROW = [fleet.COLD, fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF]
+GROW = [fleet.COLD, fleet.NO_CHANGE_UNPROVEN, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF]
 
 Ratios = dict[str, float]
 

@@ -121,7 +121,15 @@ def between_marks(page: str, text: str) -> str:
 
 def time_per_job(result: Result) -> dict[str, list[tuple[float, float]]]:
     """Of each command the milliseconds per job, by number of jobs."""
-    commands = [fleet.COLD, fleet.CHECK, fleet.VALIDATE, fleet.NO_CHANGE, fleet.ONE_JOB_RENDER, fleet.ONE_JOB_DIFF]
+    commands = [
+        fleet.COLD,
+        fleet.CHECK,
+        fleet.VALIDATE,
+        fleet.NO_CHANGE_UNPROVEN,
+        fleet.NO_CHANGE,
+        fleet.ONE_JOB_RENDER,
+        fleet.ONE_JOB_DIFF,
+    ]
     return {
         name: [(jobs, result.figures[f"mixed-{jobs}"][name].wall * 1_000 / jobs) for jobs in result.sizes]
         for name in commands

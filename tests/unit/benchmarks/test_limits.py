@@ -16,7 +16,7 @@ def figures(cold: float = 1.0, kustomize: float | None = 0.8) -> dict[str, dict[
     """A run in which every command takes half a second, but those that are named; the loop takes 0.1 s."""
     loop, usual = Taken(0.1, 0.1, 10), Taken(0.5, 0.5, 50)
     peer = {} if kustomize is None else {peers.KUSTOMIZE: Taken(kustomize, 2 * kustomize, 90)}
-    commands = dict.fromkeys([fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF], usual)
+    commands = dict.fromkeys([fleet.NO_CHANGE_UNPROVEN, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF], usual)
     return {
         "processes": {starts.REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
         "torch-300": {fleet.REFERENCE: loop, peers.RENDER: Taken(0.4, 0.4, 50), **peer},

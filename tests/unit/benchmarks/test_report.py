@@ -13,7 +13,7 @@ from benchmarks.marks import MARKS, judge_all
 from benchmarks.measure import Taken
 
 COMMANDS = [
-    fleet.COLD, fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK,
+    fleet.COLD, fleet.NO_CHANGE_UNPROVEN, fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK,
     fleet.ONE_JOB_RENDER, fleet.ONE_JOB_DIFF, fleet.ONE_JOB_CHECK,
 ]  # fmt: skip
 
