@@ -65,7 +65,8 @@ class Run:
 
     def proven(self) -> dict[str, Any]:
         """What a record tells the next run of jobs that did not change."""
-        return {"named": self.named, "behind": [[cause, jobs] for cause, jobs in self.behind.items()]}
+        behind = [[cause, jobs] for cause, jobs in self.behind.items()]
+        return {"named": self.named, "behind": behind, "quiet": not self.told}
 
     def everything_told(self) -> list[Diagnostic]:
         return [*self.told, *self.diagnostics]

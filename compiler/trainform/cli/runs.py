@@ -68,10 +68,10 @@ def _of_changes(
     known: Survey, since: Changes, state: State, work: Callable[[list[Target], Slice | None], Part]
 ) -> list[Part]:
     """The jobs that a change may concern, worked out, and the others as they were proven."""
-    return [
-        Part.of_untouched(since.untouched(state), since.before.values(), since.known),
-        work(known.part(since.files), Slice(since.files, first=True)),
-    ]
+    untouched = Part.of_untouched(since.untouched(state), since.before.values(), since.known)
+    if since.known["quiet"] and not since.files:
+        return [untouched]  # nor has what all share anything to tell
+    return [untouched, work(known.part(since.files), Slice(since.files, first=True))]
 
 
 def _print(run: Run, form: str, request: Request, wrote: bool) -> None:
