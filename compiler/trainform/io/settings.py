@@ -24,6 +24,8 @@ class Settings:
     rendered: str = "rendered"
 
 
+_NO_OUTPUT = (".trainform", ".git")
+
 KEYS = tuple(field.name for field in fields(Settings))
 
 
@@ -72,14 +74,21 @@ def _normal(folder: str) -> str:
 
 
 def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
-    """Output must not be read again as input."""
+    """Output must not be read again as input, nor lie where our state or git's does."""
     folders = {key: _normal(tree.get(key, key)) for key in KEYS}
+    if folders["rendered"].split("/")[0] in _NO_OUTPUT:
+        return [_taken(document, folders["rendered"])]
     return [
         Diagnostic("TF703", "error", f'"rendered" and "{key}" must not lie within each other',
                    "choose separate folders", path=("rendered",), place=document)
         for key in KEYS[:-1]
         if _within(folders["rendered"], folders[key]) or _within(folders[key], folders["rendered"])
     ]  # fmt: skip
+
+
+def _taken(document: Document, folder: str) -> Diagnostic:
+    message = f'"{folder}" holds what is no output'
+    return Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)
 
 
 def _within(inner: str, outer: str) -> bool:

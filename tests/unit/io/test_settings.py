@@ -30,6 +30,8 @@ def test_folders_can_be_renamed():
         ("jobs: /etc\n", "TF703", 1, 'write "jobs: jobs"'),
         ("rendered: jobs/out\n", "TF703", 1, "choose separate folders"),
         ("jobs: .\n", "TF703", 1, "choose separate folders"),
+        ("rendered: ./.trainform/staging\n", "TF703", 1, 'write "rendered: rendered"'),
+        ("rendered: .git\n", "TF703", 1, 'write "rendered: rendered"'),
         ("jobs: a\n---\nruntimes: b\n", "TF703", 3, "merge the documents"),
     ],
 )
