@@ -32,6 +32,7 @@ class Run:
     """Everything that a run will do: nothing of it is done yet. With an error and without `keep_going`, nothing
     may be.
 
+    `unwritable`: the disk does not take the files of some job, and so, with `keep_going`, too, nothing is done.
     `named` counts the locks that name a snapshot. `elsewhere` are the jobs that other shards see to, `going` those
     of any shard that are removed. `jobs` are the changes by job, `files` those that no single job owns (None:
     remove). `told` is what was found in the inputs, `diagnostics` what hinders the run besides.
@@ -52,6 +53,7 @@ class Run:
     told: list[Diagnostic] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failures: list[PluginFailure] = field(default_factory=list)
+    unwritable: bool = False
     work: Work | None = None
 
     @property
@@ -103,6 +105,7 @@ def _add(run: Run, part: Part) -> None:
     run.told += part.told
     run.diagnostics += part.hindrances
     run.failures += part.failures
+    run.unwritable |= part.unwritable
     run.behind = merge(run.behind, part.behind)
     run.work = part.work
 

@@ -84,7 +84,7 @@ class Part:
     `rendered` are the jobs that have a lock after this run, `alive` those that have a TrainJob, be it a faulty one;
     `elsewhere` those of other shards.
     `named` are the digests of the snapshots that their locks name, `snapshots` those of them that are at hand.
-    `work` is there where all jobs were worked out in one piece.
+    `unwritable`: the disk does not take the files. `work` is there where all jobs were worked out in one piece.
     """
 
     census: Census
@@ -101,6 +101,7 @@ class Part:
     told: list[Diagnostic] = field(default_factory=list)
     hindrances: list[Diagnostic] = field(default_factory=list)
     failures: list[PluginFailure] = field(default_factory=list)
+    unwritable: bool = False
     work: Work | None = None
 
     @classmethod
@@ -216,13 +217,14 @@ def _result(work: Work, census: Census, request: Request, part: Slice | None) ->
     at_hand = {each.digest: each for present in work.presents.values() for each in present.snapshots()}
     plan.diagnostics += _without_snapshots(work, at_hand)
     told = work.outcome.all_diagnostics() if part is None else part.told(work.outcome)
+    staged = {} if request.dry_run else _stage(plan)
     return Part(
         census,
         alive={job.id for job in work.frozen} | {_id(job) for job in work.outcome.jobs},
         rendered=set(plan.locks),
         elsewhere={job.id for job in work.elsewhere},
         unchanged=len(plan.unchanged),
-        staged={} if request.dry_run else _stage(plan),
+        staged=staged or {},
         wrote=plan.wrote,
         removed=plan.removed,
         named=named,
@@ -231,6 +233,7 @@ def _result(work: Work, census: Census, request: Request, part: Slice | None) ->
         told=told,
         hindrances=plan.diagnostics,
         failures=work.outcome.failures,
+        unwritable=staged is None,
         work=work if part is None else None,
     )
 
@@ -254,8 +257,9 @@ def _without_snapshots(work: Work, at_hand: Collection[str]) -> list[Diagnostic]
     ]
 
 
-def _stage(plan: Plan) -> dict[JobId, Staged]:
-    """Writes the files of every job that changes to where they wait for a word that all is well."""
+def _stage(plan: Plan) -> dict[JobId, Staged] | None:
+    """Writes the files of every job that changes to where they wait for a word that all is well; None where the
+    disk does not take them."""
     staged, folder = {}, ""
     try:
         for job, change in plan.jobs.items():
@@ -263,4 +267,5 @@ def _stage(plan: Plan) -> dict[JobId, Staged]:
             staged[job] = writer.stage(plan.repository.root, change)
     except OSError as error:
         plan.diagnostics.append(os_error("TF707", folder, error, "cannot be written"))
+        return None
     return staged

@@ -21,7 +21,7 @@ from trainform.cli.writing import carry_out, tell
 from trainform.diagnostics.order import has_errors
 from trainform.io.claim import claimed
 from trainform.io.repository import open_repository
-from trainform.io.writer import recover
+from trainform.io.writer import staging
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
@@ -35,8 +35,7 @@ RENDERED = "rendered"
 def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers: int = 0) -> int:
     """Renders the `jobs` of the repository at `root` (all, where that is empty) as the request says, writes
     what changed, and prints the result: `form` is text or json. `workers` as for `in_slices`."""
-    with claimed(root):
-        recover(root)
+    with claimed(root), staging(root):
         repository, problems = open_repository(root)
         begun = look(RENDERED, repository) if request.is_of_everything and not jobs and form == "text" else None
         known = survey(repository, request.environments)

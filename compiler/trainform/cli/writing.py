@@ -23,12 +23,10 @@ def carry_out(run: Run, *, keep_going: bool) -> bool:
     What hinders the writing, a full disk for example, is added to the diagnostics, and stops it.
     """
     root, path = run.repository.root, ""
-    may_write = keep_going or not has_errors(run.everything_told())
+    may_write = not run.unwritable and (keep_going or not has_errors(run.everything_told()))
     try:
         for path, what in _in_order(run) if may_write else ():
             _do(root, path, what)
-        path = writer.STAGING
-        writer.recover(root)
     except OSError as error:
         run.diagnostics.append(os_error("TF707", path, error, "cannot be written"))
         run.wrote.clear()  # which of them were is not known; the next run goes on from there

@@ -1,16 +1,16 @@
 """Puts files and folders in place, so that a run may be stopped at any point.
 
 Everything is first written below `.trainform/staging`, then put where it belongs in one step: a reader, or the
-next run, finds the old folder of a job or the new one, whole. Nothing here cleans up after an error: a
-run that is killed could not either, and the next run does both (`recover`).
+next run, finds the old folder of a job or the new one, whole. Nothing here cleans up after an error: what
+a run leaves, `recover` clears away, at its end, or at the start of the next where it was killed (`staging`).
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ from trainform.io.exchange import ASIDE, exchange
 
 STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
+DRAFT = ".trainform/draft"
+"""The name in the staging folder of a single file that is written: no folder of ours is called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def write(root: str, file: str, data: bytes) -> None:
 
 
 def _drafted(root: str, data: bytes) -> str:
-    draft = _staged(root, "draft")
+    draft = _staged(root, DRAFT)
     _lay_down(draft, data)
     return draft
 
@@ -187,6 +189,17 @@ def _drop_empty(root: str, folder: str) -> None:
         except OSError:
             return
         folder = os.path.dirname(folder)
+
+
+@contextmanager
+def staging(root: str) -> Iterator[None]:
+    """The staging folder for one run: nothing of an earlier one is in it, and nothing is left, however the run ends."""
+    recover(root)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # a disk that does not let it has been told of; the next run tries again
+            recover(root)
 
 
 def recover(root: str) -> None:

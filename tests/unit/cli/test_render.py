@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from trainform.io import writer
 from unit.cli.conftest import job
 
 JOBSET = "rendered/default/ml/llm/jobset-llm.yaml"
@@ -328,3 +329,42 @@ def test_a_list_that_was_edited_by_hand_is_an_error(two_jobs, trainform):
     path = two_jobs / "rendered/default/ml/kustomization.yaml"
     path.write_text(path.read_text() + "namePrefix: x-\n")
     assert "rendered/default/ml/kustomization.yaml: error TF710" in trainform("render").err
+
+
+def test_a_full_disk_leaves_nothing_in_the_staging_folder(two_jobs, trainform, monkeypatch):
+    def full(source, target):
+        raise OSError(28, "No space left on device")
+
+    (two_jobs / "jobs" / "llm.yaml").write_text(job(nodes=3))
+    monkeypatch.setattr("os.replace", full)
+    assert trainform("render").code == 2
+    assert not (two_jobs / ".trainform" / "staging").exists()
+
+
+def test_keep_going_writes_nothing_where_the_disk_does_not_take_the_files_of_a_job(two_jobs, trainform, monkeypatch):
+    def state():
+        return {path: path.read_bytes() for path in two_jobs.rglob("*") if path.is_file() and "jobs" not in path.parts}
+
+    before = state()
+    (two_jobs / "jobs" / "llm.yaml").write_text(job(nodes=3))
+    (two_jobs / "jobs" / "new.yaml").write_text(job("new"))
+    stage = writer.stage
+
+    def full_after_one(root, change):
+        if change.folder.endswith("/new"):
+            raise OSError(28, "No space left on device")
+        return stage(root, change)
+
+    monkeypatch.setattr("trainform.io.writer.stage", full_after_one)
+    ran = trainform("render", "--keep-going")
+    assert ran.code == 2
+    assert "rendered/default/ml/new: error TF707: cannot be written" in ran.err
+    assert "nothing was written" in ran.err
+    assert ran.out == ""
+    assert state() == before
+
+
+def test_the_folder_of_output_may_have_any_name(root, trainform):
+    (root / "trainform.yaml").write_text("rendered: draft\n")
+    assert trainform("render").out == "wrote draft/default/ml/llm/jobset-llm.yaml\n"
+    assert trainform("check").code == 0

@@ -119,14 +119,18 @@ class _Changes:
 
 
 def _write(root: str, changes: _Changes) -> list[Diagnostic]:
+    from trainform.io.claim import claimed
     from trainform.io.place import os_error
-    from trainform.io.writer import recover, write
+    from trainform.io.writer import staging, write
 
-    path = ""
+    if not changes.write:
+        return []
+    path = changes.write[0][0]
     try:
-        for path, data in changes.write:
-            write(root, path, data)
-        recover(root)
+        os.makedirs(root, exist_ok=True)
+        with claimed(root), staging(root):
+            for path, data in changes.write:
+                write(root, path, data)
     except OSError as error:
         return [os_error("TF707", path, error, "cannot be written")]
     return []

@@ -57,13 +57,13 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
 
 def _write(repository: Repository, marking: Marking) -> list[Diagnostic]:
     from trainform.io.place import os_error
-    from trainform.io.writer import recover, rewrite
+    from trainform.io.writer import rewrite, staging
 
     file = ""
     try:
-        for file, data in marking.files.items():
-            rewrite(repository.root, file, data)
-        recover(repository.root)
+        with staging(repository.root):
+            for file, data in marking.files.items():
+                rewrite(repository.root, file, data)
     except OSError as error:
         return [os_error("TF707", file, error, "cannot be written")]
     return []
