@@ -95,6 +95,11 @@ def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     return "other", [Problem(("kind",), "TF204", message, severity="info")]
 
 
+def is_of_ours(tree: dict[str, Any]) -> bool:
+    """Whether a document says that it is of our own group or kind, be the other right or not."""
+    return tree.get("kind") == "Environment" or str(tree.get("apiVersion")).rpartition("/")[0] == ENVIRONMENT_GROUP
+
+
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     """A kind of our own group, of which there is one."""
     if kind != "Environment":

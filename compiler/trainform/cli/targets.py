@@ -37,7 +37,8 @@ class Inputs:
 @dataclass(slots=True)
 class Target:
     """One environment with everything that is compiled for it. `folder` is empty for `default`; `partial`
-    says that some of its jobs were left out; `reads` is what is known of documents that were read before."""
+    says that some of its jobs were left out; `reads` is what is known of documents that were read before. One with a
+    folder and no `document` is there for its faults alone."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -101,7 +102,7 @@ def repository_targets(
 def survey(repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None) -> Survey:
     """What `repository_targets` gives, before the jobs are read."""
     targets = _environments(repository)
-    _check_asked(asked, targets)
+    _check_asked(asked, targets, repository)
     runtimes = repository.runtimes()
     jobs = [repository.jobs()] if paths is None else [repository.at(path) for path in paths]
     shared = _Files(repository)
@@ -161,14 +162,15 @@ class _Files:
 
 
 def _environments(repository: Repository) -> list[Target]:
-    """A target for each folder below `environments/` that holds an Environment, with its facts and keys."""
+    """A target for each folder below `environments/` that holds an Environment, with its facts and keys, or
+    something that may have been meant for one."""
     targets = [_environment(repository, folder) for folder in repository.environments()]
     return [target for target in targets if target is not None] or [Target()]
 
 
 def _environment(repository: Repository, folder: str) -> Target | None:
     from trainform.api import Environment, read
-    from trainform.api.kinds import subject
+    from trainform.api.kinds import is_of_ours, subject
     from trainform.api.selectors import matches_path
 
     name = folder.rsplit("/", 1)[-1]
@@ -178,7 +180,8 @@ def _environment(repository: Repository, folder: str) -> Target | None:
     inputs.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in inputs.diagnostics]
     own = [document for document in inputs.documents if subject(document.tree)[0] == "environment"]
     if not own:
-        return None
+        meant = [document for document in inputs.documents if is_of_ours(document.tree)]
+        return Target(name, folder, inputs=Inputs(meant, inputs.diagnostics)) if meant or inputs.diagnostics else None
     model = read(own[0]).model
     environment = model if isinstance(model, Environment) else None
     if environment is not None and environment.name != name:
@@ -211,15 +214,17 @@ def _own(target: Target, files: Sequence[str], repository: Repository) -> list[s
     from trainform.api.selectors import matching_paths
 
     if target.environment is None:
-        return [*files]
+        return [*files] if target.document is not None or not target.folder else []
     jobs = target.environment.spec.jobs
     patterns = jobs.paths if "paths" in jobs.model_fields_set else [f"{repository.settings.jobs}/**"]
     return matching_paths(patterns, files)
 
 
-def _check_asked(asked: Sequence[str], targets: Sequence[Target]) -> None:
-    known = [target.name for target in targets]
+def _check_asked(asked: Sequence[str], targets: Sequence[Target], repository: Repository) -> None:
+    known, folders = [target.name for target in targets], repository.environments()
     for name in asked:
         if name not in known:
             hint = did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+            if (folder := f"{repository.settings.environments}/{name}") in folders:
+                hint = f"{folder} holds no document of kind: Environment; write one in {folder}/environment.yaml"
             raise click.BadParameter(f'no environment "{name}": {hint}', param_hint="--env")
