@@ -17,15 +17,14 @@ class Advice:
     instead: str
     example: str = ""
     older: bool = False
-    """Once a field of the API: `trainform migrate` rewrites it."""
+    """Once a field of the API."""
 
     @property
     def hint(self) -> str:
-        migrate = "; `trainform migrate FILE` rewrites it" if self.older else ""
         if "\n" in self.example:
-            return f"{self.instead}{migrate}; for example\n{self.example}"
+            return f"{self.instead}; for example\n{self.example}"
         example = f"; for example {self.example}" if self.example else ""
-        return self.instead + example + migrate
+        return self.instead + example
 
 
 _PATCH = "spec.runtimePatches[].trainingRuntimeSpec"

@@ -76,8 +76,7 @@ def _older_version(api_version: object, kind: str) -> list[Problem]:
     if api_version == API_VERSION:
         return []
     message = f'there is no {kind} in apiVersion "{api_version}"'
-    hint = f"write apiVersion: {API_VERSION}; `trainform migrate FILE` rewrites older forms"
-    return [Problem(("apiVersion",), "TF205", message, hint, leave_out=())]
+    return [Problem(("apiVersion",), "TF205", message, f"write apiVersion: {API_VERSION}", leave_out=())]
 
 
 def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
@@ -114,4 +113,9 @@ def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
 
 def _v1_job(api_version: str, kind: str) -> Problem:
     message = f"{kind} ({api_version}) is an older kind: a TrainJob of {API_VERSION} takes its place"
-    return Problem(("kind",), "TF205", message, "`trainform migrate FILE` writes it as a TrainJob")
+    return Problem(
+        ("kind",),
+        "TF205",
+        message,
+        "write a TrainJob: spec.runtimeRef names what the framework needs, spec.trainer the image, command and nodes",
+    )

@@ -83,14 +83,18 @@ def test_every_yaml_file_reads(new, trainform, engine):
             assert yaml.safe_load(data), path
 
 
-def test_the_workflow_compares_what_is_committed_with_what_is_rendered(new, trainform):
+def test_the_workflow_checks_what_is_committed(new, trainform):
     trainform("init", "new")
     workflow = (new / ".github" / "workflows" / "trainform.yaml").read_text()
     steps = yaml.safe_load(workflow)["jobs"]["render"]["steps"]
     commands = [step["run"] for step in steps if "run" in step]
     assert commands[0].startswith('pip install "trainform==')
-    assert commands[1:3] == ["trainform validate", "trainform render"]
-    assert "git diff --exit-code" in commands[3]
+    assert commands[1:] == [
+        "trainform validate",
+        "trainform check",
+        'trainform check --base "origin/$GITHUB_BASE_REF"',
+    ]
+    assert steps[0]["with"] == {"fetch-depth": 0}  # for the branch that a pull request is for
 
 
 def test_a_second_time_nothing_changes(new, trainform):
