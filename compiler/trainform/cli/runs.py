@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import click
+
 from trainform.cli import FAULTY, OK
 from trainform.cli.assembling import Run, assemble
 from trainform.cli.bug import report_failures
@@ -21,6 +23,7 @@ from trainform.cli.writing import carry_out, tell
 from trainform.diagnostics.order import has_errors
 from trainform.io.claim import claimed
 from trainform.io.repository import open_repository
+from trainform.io.state import links_out
 from trainform.io.writer import staging
 
 if TYPE_CHECKING:
@@ -35,6 +38,8 @@ RENDERED = "rendered"
 def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers: int = 0) -> int:
     """Renders the `jobs` of the repository at `root` (all, where that is empty) as the request says, writes
     what changed, and prints the result: `form` is text or json. `workers` as for `in_slices`."""
+    if outside := links_out(root):
+        raise click.ClickException(f"{outside[0]} leads out of the repository: remove the link")
     with claimed(root), staging(root):
         repository, problems = open_repository(root)
         begun = look(RENDERED, repository) if request.is_of_everything and not jobs and form == "text" else None

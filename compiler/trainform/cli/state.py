@@ -111,6 +111,8 @@ class State:
         if self._leads_out(folder):
             hint = "remove the link, or name another folder in trainform.yaml"
             return file_error("TF702", folder, "leads out of the repository", hint)
+        if self._leads_out(state.lock_file(job)):
+            return file_error("TF702", state.lock_file(job), "leads out of the repository", "remove the link")
         try:
             found = state.folder_bytes(root, folder)
         except OSError as error:
@@ -123,12 +125,12 @@ class State:
             self._locks[job] = _parsed(job, self.repository)
         return self._locks.get(job)
 
-    def _leads_out(self, folder: str) -> bool:
-        """Through a link, which is looked for once in all that is above the folders of a namespace."""
-        root, above = self.repository.root, folder.rpartition("/")[0]
+    def _leads_out(self, path: str) -> bool:
+        """Through a link, which is looked for once in all that is above the folders, or locks, of a namespace."""
+        root, above = self.repository.root, path.rpartition("/")[0]
         if above not in self._leading_out:
             self._leading_out[above] = state.leads_out(root, above)
-        return self._leading_out[above] or (state.is_link(root, folder) and state.leads_out(root, folder))
+        return self._leading_out[above] or (state.is_link(root, path) and state.leads_out(root, path))
 
 
 def read_state(repository: Repository) -> State:

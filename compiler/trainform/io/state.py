@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from trainform.io.repository import inside
+from trainform.io.writer import STAGING
 
 FOLDER = ".trainform"
 LOCKS = f"{FOLDER}/locks"
@@ -71,6 +72,11 @@ def leads_out(root: str, path: str) -> bool:
 
 def exists(root: str, path: str) -> bool:
     return os.path.lexists(os.path.join(root, path))
+
+
+def links_out(root: str) -> list[str]:
+    """What of our own folders leads out of the repository: nothing may be written, or cleared away, through it."""
+    return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(root, folder)]
 
 
 def is_link(root: str, path: str) -> bool:

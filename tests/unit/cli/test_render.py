@@ -368,3 +368,18 @@ def test_the_folder_of_output_may_have_any_name(root, trainform):
     (root / "trainform.yaml").write_text("rendered: draft\n")
     assert trainform("render").out == "wrote draft/default/ml/llm/jobset-llm.yaml\n"
     assert trainform("check").code == 0
+
+
+@pytest.mark.parametrize(
+    "link", [".trainform", ".trainform/locks", ".trainform/snapshots", ".trainform/staging", ".trainform/locks/default"]
+)
+def test_state_is_never_written_through_a_link_out_of_the_repository(root, tmp_path_factory, trainform, link):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "x~old").mkdir()
+    (root / link).parent.mkdir(parents=True, exist_ok=True)
+    (root / link).symlink_to(outside)
+    ran = trainform("render")
+    assert ran.code == 2
+    assert "leads out of the repository" in ran.err
+    assert [each.name for each in outside.iterdir()] == ["x~old"]
+    assert not (root / "rendered").exists()
