@@ -76,7 +76,8 @@ def exists(root: str, path: str) -> bool:
 
 def links_out(root: str) -> list[str]:
     """What of our own folders leads out of the repository: nothing may be written, or cleared away, through it."""
-    return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(root, folder)]
+    real = os.path.realpath(root)
+    return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(real, folder)]
 
 
 def is_link(root: str, path: str) -> bool:
