@@ -49,14 +49,18 @@ def set_frozen_apart(target: Target, state: State, thaw: Callable[[Lock], bool])
     return found
 
 
-def leave_frozen(target: Target, state: State) -> None:
-    """Takes the TrainJobs out of a target that changed or are new."""
+def leave_frozen(target: Target, state: State) -> list[Diagnostic]:
+    """Takes the TrainJobs out of a target that changed or are new. What is wrong with a lock is returned: it does
+    not say of which of these its job is."""
     stay = {id(job.document) for job in unchanged_jobs(target, state)}
-    others = {id(document) for document in train_jobs(target)} - stay
+    jobs = {id(document): (target.name, *named(document, target)) for document in train_jobs(target)}
+    others = jobs.keys() - stay
     inputs = target.inputs
     inputs.documents = [document for document in inputs.documents if id(document) not in others]
     inputs.diagnostics = [problem for problem in inputs.diagnostics if id(problem.place) not in others]
     target.partial = True
+    broken = [state.held(job) for job in jobs.values() if state.is_broken(job)]
+    return [problem for problem in broken if isinstance(problem, Diagnostic)]
 
 
 def unchanged_jobs(target: Target, state: State) -> Iterator[Frozen]:

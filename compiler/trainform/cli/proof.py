@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from trainform import __version__
 from trainform.cli.behind import third_party
 from trainform.cli.frozen import Frozen, is_selected, missing_snapshots, remake, unchanged_jobs
+from trainform.cli.planning import digests_of
 from trainform.cli.selection import named, train_jobs
 from trainform.cli.shared_files import shared_lists
 from trainform.cli.state import Held, State
 from trainform.diagnostics import Diagnostic
 from trainform.io import state as disk
-from trainform.io.state import JobId, lock_file
+from trainform.io.state import JobId, lock_file, snapshot_file
 from trainform.output.freezing import digest_of, digests_of_files
 from trainform.output.layout import job_folder
 
@@ -86,8 +87,9 @@ class Examination:
 
         unproven = [self.frozen[each.job] for each in found if each.state == "unproven"]
         provable = [job for job in unproven if self._is_provable(job)]
-        made, _ = remake(self.state.repository, self.targets, provable, shipped_catalogue())
-        proven = {job.id: self._compared(job, made.get(job.id)) for job in provable}
+        made, problems = remake(self.state.repository, self.targets, provable, shipped_catalogue())
+        damaged = {problem.file for problem in problems}
+        proven = {job.id: self._compared(job, made.get(job.id), damaged) for job in provable}
         return [proven.get(each.job, each) for each in found]
 
     def _is_provable(self, job: Frozen) -> bool:
@@ -103,9 +105,11 @@ class Examination:
         digests = {name: digest_of([tree]) for (namespace, name), tree in keys.items() if namespace == job[1]}
         return all(digests.get(name) == digest for name, digest in pins.keys.items())
 
-    def _compared(self, job: Frozen, made: Mapping[str, bytes] | None) -> Verdict:
+    def _compared(self, job: Frozen, made: Mapping[str, bytes] | None, damaged: set[str]) -> Verdict:
         if lacking := missing_snapshots(self.state.repository.root, job.lock):
             return Verdict(job.id, "missing", lacking)
+        if edited := sorted(damaged.intersection(map(snapshot_file, digests_of(job.lock)))):
+            return Verdict(job.id, "edited", edited)
         digests = digests_of_files(made or {})
         wrong = {name for name, digest in job.lock.files.items() if digests.get(name) != digest}
         wrong |= digests.keys() - job.lock.files.keys()

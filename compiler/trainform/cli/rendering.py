@@ -130,13 +130,14 @@ def work_out(
     census = count(targets, part)
     elsewhere = [job for target in targets for job in set_others_apart(target, request.shard)]
     frozen = [job for target in targets for job in set_frozen_apart(target, state, request.thaws)]
+    broken = [problem for target in targets if request.only_frozen for problem in leave_frozen(target, state)]
     if request.upgrade:
         frozen = []  # those that are not upgraded are none of this run's business
         elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, state)) and request.thaws(lock)]
-        problems = [*problems, *_leave_upgraded(request, targets, state, part)]
+        problems = [*problems, *_unknown_runtime(request, targets, state, part)]
     outcome = compile_targets(targets, problems, wants_job=not problems and not request.allow_empty)
     settle(census, targets, outcome, [*(job.id for job in frozen), *(job.id for job in elsewhere)])
-    work = Work(Plan(state), outcome, frozen, elsewhere, presents_of(targets, outcome))
+    work = Work(Plan(state, diagnostics=broken), outcome, frozen, elsewhere, presents_of(targets, outcome))
     try:
         _keep(work, targets)
         _put(work, targets)
@@ -147,12 +148,8 @@ def work_out(
     return result
 
 
-def _leave_upgraded(request: Request, targets: Sequence[Target], state: State, part: Slice | None) -> list[Diagnostic]:
-    """Leaves the jobs that are to be upgraded; an error where no job runs on the runtime that was asked for, which
-    a slice cannot tell."""
-    for target in targets:
-        if request.only_frozen:
-            leave_frozen(target, state)
+def _unknown_runtime(request: Request, targets: Sequence[Target], state: State, part: Slice | None) -> list[Diagnostic]:
+    """An error where no job is left that runs on the runtime that was asked for, which a slice cannot tell."""
     if part or not request.runtime or any(train_jobs(target) for target in targets):
         return []
     known = {file.lock.pins.runtime.name for file in state.locks.values()}

@@ -121,8 +121,8 @@ def test_a_changed_snapshot_proves_nothing(rendered, trainform):
     edit(snapshot)
     assert found(trainform) == (0, [])  # a comment is no change
     snapshot.write_text(snapshot.read_text().replace("numNodes: 1", "numNodes: 7"))
-    code, ((_, state, _),) = found(trainform)
-    assert (code, state) == (1, "edited")
+    code, ((_, state, files),) = found(trainform)
+    assert (code, state, files) == (1, "edited", [f".trainform/snapshots/{snapshot.name}"])
     snapshot.unlink()
     code, ((_, state, files),) = found(trainform)
     assert (code, state, files) == (1, "missing", [f".trainform/snapshots/{snapshot.name}"])

@@ -126,3 +126,13 @@ def test_validate_counts_who_is_behind(behind, trainform):
         ("info", "2 jobs are behind: runtime torch changed")
     ]
     assert "trainform upgrade --runtime torch" in told[0]["hint"]
+
+
+def test_a_lock_that_cannot_be_read_is_told(behind, trainform):
+    lock = behind / ".trainform" / "locks" / "prod" / "ml" / "a.lock"
+    lock.write_text("<<<<<<< ours\n" + lock.read_text())
+    ran = trainform("upgrade", "--all")
+    assert (ran.code, upgraded(behind)) == (2, [])
+    assert ".trainform/locks/prod/ml/a.lock: error TF711" in ran.err
+    assert trainform("upgrade", "--all", "--keep-going").code == 2
+    assert upgraded(behind) == ["b"]
