@@ -383,3 +383,9 @@ def test_state_is_never_written_through_a_link_out_of_the_repository(root, tmp_p
     assert "leads out of the repository" in ran.err
     assert [each.name for each in outside.iterdir()] == ["x~old"]
     assert not (root / "rendered").exists()
+
+
+def test_the_root_may_be_a_relative_path_and_a_link(root, trainform, monkeypatch):
+    (root.parent / "link").symlink_to(root.name)
+    monkeypatch.chdir(root.parent)
+    assert trainform("render", "--root", "link").out == f"wrote {JOBSET}\n"
