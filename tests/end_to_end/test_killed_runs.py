@@ -99,7 +99,7 @@ def test_a_kill_before_each_change_of_the_disk(killing, swap):
 def test_kills_at_random_moments(killing):
     chance = random.Random(2026)
     codes = set()
-    for _ in range(80):
+    for _ in range(200):
         repository = killing.copy()
         codes.add(killing.nursery.run(repository.root, "render", kill_after=chance.uniform(0.001, 0.03)).code)
         killing.assert_whole(repository)

@@ -138,3 +138,14 @@ def test_a_full_disk_or_a_closed_stream_is_no_bug_of_ours(command_line, code, to
     shell = f"{sys.executable} -m trainform {command_line}"
     ran = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (code, told)
+
+
+def test_plugins_of_pydantic_have_no_part_in_a_compile(tmp_path):
+    """Whatever is installed beside trainform, and by its proof, nothing is searched for them."""
+    (tmp_path / "job.yaml").write_text("kind: TrainJob\napiVersion: trainer.kubeflow.org/v1alpha1\n")
+    program = (
+        "import sys; from trainform import cli; cli._shut_out_plugins_of_pydantic(); cli.run(['validate', 'job.yaml']);"
+        "print('pydantic.main' in sys.modules, 'importlib.metadata' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "True False"
