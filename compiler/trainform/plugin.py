@@ -19,7 +19,7 @@ from trainform.core.schedulers import (
     tell_undeclared,
     tell_waiting_steps,
 )
-from trainform.core.secrets import SecretNeed
+from trainform.core.secrets import SecretNeed, is_in_the_clear
 from trainform.core.trainer import (
     COMPLETION_INDEX,
     TRAINER_PORT,
@@ -78,6 +78,7 @@ __all__ = [
     "format_requests",
     "gang_demand",
     "gpu_count",
+    "is_in_the_clear",
     "merge_into",
     "no_reserved_variables",
     "pod_requests",

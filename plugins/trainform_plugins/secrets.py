@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from trainform.plugin import Plan, Plugin, SecretNeed, Tree
+from trainform.plugin import Plan, Plugin, SecretNeed, Tree, is_in_the_clear
 
 GENERATORS = "generators.external-secrets.io/v1alpha1"
 TEMPLATE = {"ssh-privatekey": "{{ .privateKey }}", "ssh-publickey": "{{ .publicKey }}"}
 """Keys of the Secret from what an SSHKey generator puts out."""
-
-ENCRYPTED = "ENC[AES256_GCM,"
-"""What every value that SOPS encrypted begins with."""
 
 
 class Secrets(Plugin):
@@ -32,7 +29,7 @@ class Secrets(Plugin):
 def _safe(plan: Plan, need: SecretNeed) -> bool:
     """Whether no key of the Secret lies in the clear, which is an error in every mode."""
     tree = plan.keys.get(need.id)
-    if tree is None or not _in_the_clear(tree):
+    if tree is None or not is_in_the_clear(tree):
         return True
     plan.report(
         "TF156",
@@ -41,13 +38,6 @@ def _safe(plan: Plan, need: SecretNeed) -> bool:
         path=("metadata", "name"),
     )
     return False
-
-
-def _in_the_clear(tree: Tree) -> bool:
-    """Whether a Secret has a value that SOPS did not encrypt."""
-    values = [*_map(tree.get("data")).values(), *_map(tree.get("stringData")).values()]
-    encrypted = all(isinstance(value, str) and value.startswith(ENCRYPTED) for value in values)
-    return tree["kind"] == "Secret" and not (encrypted and "sops" in tree)
 
 
 def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:

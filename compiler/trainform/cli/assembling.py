@@ -83,6 +83,7 @@ def assemble(parts: Sequence[Part], state: State, request: Request) -> Run:
     run = Run(state)
     for part in parts:
         _add(run, part)
+    run.behind = merge(part.behind for part in parts)
     try:
         if request.whole:
             _drop_those_gone(run, request)
@@ -106,7 +107,6 @@ def _add(run: Run, part: Part) -> None:
     run.diagnostics += part.hindrances
     run.failures += part.failures
     run.unwritable |= part.unwritable
-    run.behind = merge(run.behind, part.behind)
     run.work = part.work
 
 

@@ -51,7 +51,7 @@ def group(jobs: Iterable[tuple[JobId, Pins]], presents: Mapping[str, Present]) -
     return {cause: groups[cause] for cause in sorted(groups)}
 
 
-def merge(*groups: Groups) -> Groups:
+def merge(groups: Iterable[Groups]) -> Groups:
     """The same of several parts of the jobs."""
     merged: Groups = {}
     for group in groups:

@@ -11,7 +11,7 @@ import click
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.io.place import WholeFile
+from trainform.io.place import WholeFile, file_error
 from trainform.io.repository import KEYS, Repository, is_template
 
 if TYPE_CHECKING:
@@ -129,7 +129,21 @@ def load_all(repository: Repository, files: Iterable[str]) -> Inputs:
     for file in dict.fromkeys(files):
         data = repository.read(file)
         inputs.add(Inputs([], [data]) if isinstance(data, Diagnostic) else load(file, data))
+    inputs.diagnostics += _keys_in_the_clear(inputs.documents)
     return inputs
+
+
+def _keys_in_the_clear(documents: Iterable[Document]) -> list[Diagnostic]:
+    """An error for each private key that lies in the repository without encryption, whether or not a job that is
+    compiled asks for it: frozen jobs are not. Nothing of the file but its name is told."""
+    secrets = [document for document in documents if document.tree.get("kind") == "Secret"]
+    if not secrets:
+        return []
+    from trainform.core.secrets import is_in_the_clear, is_key_file
+
+    hint = "take it for known to others: remove the file, and make new keys with `trainform keys`"
+    found = [document.file for document in secrets if is_key_file(document.tree) and is_in_the_clear(document.tree)]
+    return [file_error("TF156", file, "holds a key without encryption", hint) for file in dict.fromkeys(found)]
 
 
 class _Files:

@@ -35,12 +35,13 @@ class Validated:
 def validate_all(survey: Survey, problems: Sequence[Diagnostic], state: State, shard: Shard, workers: int) -> Validated:
     """Every problem of a repository, `problems` among them, and who is behind."""
     whole = Validated()
-    for each in in_slices(survey, partial(_validate, problems, state, shard), workers):
+    parts = in_slices(survey, partial(_validate, problems, state, shard), workers)
+    for each in parts:
         whole.documents += each.documents
         whole.files |= each.files
         whole.diagnostics += each.diagnostics
-        whole.behind = merge(whole.behind, each.behind)
         whole.failures += each.failures
+    whole.behind = merge(each.behind for each in parts)
     whole.diagnostics += tell_behind(whole.behind)
     return whole
 

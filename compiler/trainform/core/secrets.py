@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 KeyKind = Literal["ssh", "curve"]
 
+_ENCRYPTED = "ENC[AES256_GCM,"
+"""What every value that SOPS encrypted begins with."""
+
 KeyFiles = dict[tuple[str, str], "Tree"]
 """Encrypted Secrets by namespace and name of the Secret: SealedSecrets, or Secrets as SOPS writes them."""
 
@@ -59,6 +62,14 @@ def is_key_file(tree: Tree) -> bool:
     if tree.get("kind") == "SealedSecret":
         return True
     return tree.get("kind") == "Secret" and ("sops" in tree or any(map(_is_of_a_job, _values(tree))))
+
+
+def is_in_the_clear(tree: Tree) -> bool:
+    """Whether a key file is a Secret with a value that SOPS did not encrypt."""
+    fields = (tree.get("data"), tree.get("stringData"))
+    values = [value for field in fields if isinstance(field, dict) for value in field.values()]
+    encrypted = all(isinstance(value, str) and value.startswith(_ENCRYPTED) for value in values)
+    return tree.get("kind") == "Secret" and not (encrypted and "sops" in tree)
 
 
 def _values(tree: Tree) -> Iterator[str]:

@@ -194,6 +194,21 @@ def test_a_key_in_the_clear_is_told_without_showing_it(jobs, trainform):
     assert "treasure" not in ran.err + ran.out
 
 
+@pytest.mark.parametrize("command", ["render", "check", "validate", "diff --base ."])
+@pytest.mark.parametrize("place", [SSH_FILE, "environments/prod/old.yaml", "jobs/own.yaml"])
+def test_a_key_in_the_clear_is_an_error_though_no_job_is_compiled(jobs, trainform, command, place):
+    environment(jobs, "mode: reference")
+    assert trainform("render").code == 0
+    (jobs / place).write_text(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: mpi-mpi-ssh-auth, namespace: ml}\n"
+        "stringData:\n  ssh-privatekey: hidden treasure\n"
+    )
+    ran = trainform(*command.split())
+    assert ran.code == 2
+    assert f"{place}: error TF156: holds a key without encryption" in ran.err + ran.out
+    assert "treasure" not in ran.err + ran.out
+
+
 def test_a_broken_key_file_is_told_without_showing_its_lines(jobs, trainform):
     environment(jobs, SEALED)
     (jobs / SSH_FILE).write_text("stringData: {ssh-privatekey: hidden treasure]\n")

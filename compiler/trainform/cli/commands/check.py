@@ -99,10 +99,19 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
     for each in found:
         if each.state not in ("current", "unproven") or each.job in unproven:
             name = "/".join(filter(None, each.job))
-            print(f"{each.state} {name}: {ADVICE[each.state]}")
+            print(f"{each.state} {name}: {_advice(each)}")
             for file in each.files:
                 print(f"  {file}")
     print(_counts(found))
+
+
+def _advice(verdict: Verdict) -> str:
+    """What to do; a snapshot that is gone, and is not of today's, comes from git alone."""
+    from trainform.io.state import SNAPSHOTS
+
+    if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
+        return "a snapshot that it is pinned to: restore it with git, or run `trainform upgrade` for the job"
+    return ADVICE[verdict.state]
 
 
 def _document(verdict: Verdict) -> dict[str, Any]:
