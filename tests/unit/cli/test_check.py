@@ -126,6 +126,7 @@ def test_a_changed_snapshot_proves_nothing(rendered, trainform):
     snapshot.unlink()
     code, ((_, state, files),) = found(trainform)
     assert (code, state, files) == (1, "missing", [f".trainform/snapshots/{snapshot.name}"])
+    assert "run `trainform upgrade` for the job" in trainform("check").out
 
 
 def test_a_job_of_another_version_is_unproven(rendered, trainform):
