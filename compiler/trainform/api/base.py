@@ -54,13 +54,7 @@ class KubeList:
     def check(self, entries: object) -> object:
         if not isinstance(entries, list):
             raise PydanticKnownError("list_type")
-        _raise_if(
-            [
-                schema.SchemaProblem((index, *problem.path), problem.code, problem.message, problem.hint)
-                for index, entry in enumerate(entries)
-                for problem in schema.check(self.kind, entry)
-            ]
-        )
+        _raise_if(schema.check_each(self.kind, entries))
         return without_nulls(entries)
 
 

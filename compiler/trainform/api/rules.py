@@ -7,7 +7,7 @@ validating webhook; the docstring of each says which.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trainform.api.hints import better_name
@@ -18,7 +18,7 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
 from trainform.k8s.metadata_rules import check_metadata
-from trainform.k8s.rule_parts import Found
+from trainform.k8s.rule_parts import Found, dns1035_label, dns1123_label
 from trainform.k8s.tree import Tree
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ RESERVED_CONTAINERS = ("dataset-initializer", "model-initializer", "node")
 def job_name(job: TrainJob) -> Iterator[Problem]:
     """CEL on TrainJob: the name is a label of RFC 1035, at most 63 characters."""
     name = job.metadata.name
-    if reason := names.dns1035_label(name):
+    if reason := dns1035_label(name):
         yield Problem(("metadata", "name"), "TF301", quoted(name, reason), better(name) + _room(name), leave_out=())
 
 
 def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
     """The API server: a namespace is a label of RFC 1123, at most 63 characters."""
     name = document.metadata.namespace
-    if name is not None and (reason := names.dns1123_label(name)):
+    if name is not None and (reason := dns1123_label(name)):
         hint = better(name) if name else "leave it out, or write a name"
         yield Problem(("metadata", "namespace"), "TF301", quoted(name, reason), hint, leave_out=())
 
@@ -129,13 +129,22 @@ def variables_once(job: TrainJob) -> Iterator[Problem]:
         yield from repeated((*path, "env"), [entry["name"] for entry in step.env or ()], "name")
 
 
+def patches(job: TrainJob | Environment) -> Iterator[Problem]:
+    """All rules about `runtimePatches`, which few jobs have."""
+    if job.spec.runtime_patches:
+        for rule in (managers_once, patch_managers, patch_times, patched_variables):
+            yield from rule(job)
+
+
 def managers_once(job: TrainJob | Environment) -> Iterator[Problem]:
     """CRD: `runtimePatches` is a map by `manager`."""
     yield from repeated(("spec", "runtimePatches"), [patch.manager for patch in _patches(job)], "manager")
 
 
-def repeated(path: Path, keys: Iterable[str], word: str) -> Iterator[Problem]:
+def repeated(path: Path, keys: Sequence[str], word: str) -> Iterator[Problem]:
     """Each entry of the list at `path` whose key stands there before."""
+    if len(set(keys)) == len(keys):
+        return
     seen: set[str] = set()
     for index, key in enumerate(keys):
         if key in seen:
@@ -236,10 +245,7 @@ RULES: tuple[Callable[[TrainJob], Iterator[Problem]], ...] = (
     num_nodes,
     num_proc_per_node,
     variables_once,
-    managers_once,
-    patch_managers,
-    patch_times,
-    patched_variables,
+    patches,
     active_deadline,
     managed_by,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from trainform.k8s.tree import without_nulls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
@@ -39,11 +39,13 @@ def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
     return tuple(sorted(trees, key=lambda tree: (KINDS.index(tree["kind"]), tree["metadata"]["name"])))
 
 
-def attach(plan: Plan, companions: Iterable[Tree]) -> None:
+def attach(plan: Plan, companions: Sequence[Tree]) -> None:
     """Add a job's own copies of `companions` to its objects, where one of its pods runs as their account.
 
     A job that was patched to another account gets none.
     """
+    if not companions:
+        return
     names = {tree["metadata"]["name"]: own_name(plan, tree) for tree in companions}
     users = [pods for pods in plan.pod_sets if pods.pod_spec.get("serviceAccountName") in names]
     for pods in users:

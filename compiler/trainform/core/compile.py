@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
@@ -123,8 +123,7 @@ def compile_job(item: Input, run: Run) -> CompiledJob:
     except PluginFailure as failure:
         run.failures.append(failure)
         plan.report("TF901", str(failure), hint="report this to the authors of the plugin")
-    result = _result(item, run, plan.diagnostics, plan.objects, _deviations(plan, runtime))
-    return replace(result, secrets=plan.secrets, runtime=runtime)
+    return _result(item, run, plan.diagnostics, plan, runtime)
 
 
 def _plan(job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnostic], run: Run, name: str = "") -> Plan:
@@ -207,28 +206,21 @@ def kind_order(tree: Tree) -> int:
     return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
 
 
-def _deviations(plan: Plan, runtime: Input) -> list[str]:
-    told = {d.code for d in (*plan.diagnostics, *runtime.diagnostics) if d.code.startswith("TFD")}
-    return sorted(code.removeprefix("TF") for code in told)
-
-
 def _result(
-    item: Input,
-    run: Run,
-    diagnostics: list[Diagnostic],
-    objects: Sequence[Tree] = (),
-    deviations: Sequence[str] = (),
+    item: Input, run: Run, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
     _, namespace, name = key_of(item.document, run.inputs.namespace)
-    told = sorted({d.code.removeprefix("TF") for d in diagnostics if d.code.startswith("TFD")})
+    told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,
         namespace,
         run.destination.name,
         item.document,
-        [] if _failed(diagnostics) else list(objects),
+        [] if plan is None or _failed(diagnostics) else plan.objects,
         diagnostics,
-        list(deviations or told),
+        sorted({d.code.removeprefix("TF") for d in told if d.code.startswith("TFD")}),
+        plan.secrets if plan else [],
+        runtime,
     )
 
 

@@ -20,6 +20,8 @@ class Facts:
 
     def names(self, kind: str, namespace: str = "") -> list[str]:
         """The declared names of a kind, sorted: none means that nothing is known."""
+        if not self.objects:
+            return []
         return sorted(n for k, ns, n in self.objects if k == kind and ns == namespace)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.k8s.rule_parts import number, replicas, table, tables, text
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One replicated job, which stands at `path` of the JobSet."""
 
     name: str
@@ -52,7 +50,10 @@ class Step:
 
 def finished_jobset(plan: Plan) -> Tree | None:
     """The JobSet among the finished objects; None where none was built."""
-    return next((tree for tree in plan.objects if tree.get("kind") == "JobSet"), None)
+    for tree in plan.objects:
+        if tree.get("kind") == "JobSet":
+            return tree
+    return None
 
 
 def finished_steps(jobset: Tree) -> list[Step]:

@@ -29,6 +29,9 @@ class Gang(NamedTuple):
     queue_label: str = ""
 
 
+NO_GANG = Gang()
+
+
 def effective_gang(plan: Plan) -> Gang:
     """The Environment's choice, else the runtime's policy. Two that disagree are an error; an
     Environment that turns a runtime's gang off says so.
@@ -43,7 +46,7 @@ def effective_gang(plan: Plan) -> Gang:
         if own.scheduler:
             message = f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
             _tell(plan, message, "pods of a job may then start without each other", error=False)
-        return Gang()
+        return NO_GANG
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (
             f"the runtime asks for a {own.scheduler} gang, and Environment {plan.environment.name} "
@@ -64,10 +67,10 @@ def effective_gang(plan: Plan) -> Gang:
 def _runtimes_gang(plan: Plan) -> Gang:
     policy = plan.runtime.spec.pod_group_policy
     if policy is None:
-        return Gang()
+        return NO_GANG
     if policy.coscheduling is not None:
         return Gang("coscheduling", timeout_seconds=policy.coscheduling.schedule_timeout_seconds)
-    return Gang("volcano") if policy.volcano is not None else Gang()
+    return Gang("volcano") if policy.volcano is not None else NO_GANG
 
 
 def _tell(plan: Plan, message: str, hint: str, *, error: bool) -> None:

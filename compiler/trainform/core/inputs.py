@@ -94,10 +94,10 @@ def sort(
         own = by_document.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
         (inputs.diagnostics if own is None else own).append(diagnostic)
     _take_environment(inputs, by_document, cache)
-    first = _first_of_each(by_document, inputs.namespace)
-    for document, told in by_document.items():
-        key = key_of(document, inputs.namespace)
-        _place(inputs, key, _input(document, told, first[key], cache))
+    keys = {document: key_of(document, inputs.namespace) for document in by_document}
+    first = _first_of_each(keys)
+    for document, key in keys.items():
+        _place(inputs, key, _input(document, by_document[document], first[key], cache))
     _hand_out_companions(inputs)
     if inputs.fact_documents:
         from trainform.k8s.fact_links import diagnose_links
@@ -124,11 +124,10 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
             inputs.namespace = model.spec.namespace
 
 
-def _first_of_each(documents: Iterable[Document], namespace: str) -> dict[Key, Document]:
+def _first_of_each(keys: dict[Document, Key]) -> dict[Key, Document]:
     """Of the documents of one name the one that stands first, in whatever order they come."""
     first: dict[Key, Document] = {}
-    for document in documents:
-        key = key_of(document, namespace)
+    for document, key in keys.items():
         other = first.setdefault(key, document)
         if other is not document:
             first[key] = min(other, document, key=_start)

@@ -41,6 +41,8 @@ def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]
     jobs = list(replicated_jobs)
     destination = plan.destination
     given = () if destination.is_default else destination.environment.spec.runtime_patches
+    if not given and not plan.job.spec.runtime_patches:
+        return jobs
     environments = Patches(destination.document, given, True)
     for source in (environments, Patches(None, plan.job.spec.runtime_patches or ())):
         for index, patch in enumerate(source.patches):

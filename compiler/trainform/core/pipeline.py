@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainform.core.plugin import STAGES, Plugin
 
@@ -21,60 +21,68 @@ class PluginFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """For each stage, the plugins that take part in it; `choosy` are those that do not act for every job.
+    """For each stage, the plugins that take part in it, with what they do; `choosy` are those that do not act for
+    every job.
 
     `observe(stage, plugin, plan)` is called when a plugin is through with a stage, and once before the first
     stage, with empty names. It changes nothing.
     """
 
-    stages: Mapping[str, tuple[Plugin, ...]]
-    choosy: frozenset[Plugin]
+    stages: Mapping[str, tuple[tuple[Plugin, Callable[[Plan], Any]], ...]]
+    choosy: tuple[Plugin, ...]
     observe: Observer | None = None
 
     @classmethod
     def of(cls, plugins: Sequence[Plugin], observe: Observer | None = None) -> Pipeline:
-        stages = {stage: tuple(p for p in plugins if _takes_part(p, stage)) for stage in STAGES}
-        return cls(stages, frozenset(p for p in plugins if _takes_part(p, "applies")), observe)
+        stages = {stage: tuple((p, getattr(p, stage)) for p in plugins if _takes_part(p, stage)) for stage in STAGES}
+        return cls(stages, tuple(p for p in plugins if _takes_part(p, "applies")), observe)
 
     def run(self, plan: Plan, finish: Callable[[Plan], None]) -> None:
         """Run all stages over `plan`; `finish` runs between building and checking.
 
         Two plugins that set one thing to different values are reported, both named.
         """
-        acting = self.build(plan)
+        idle = self.build(plan)
         finish(plan)
-        self._stage("check", plan, acting)
+        self._stage("check", plan, idle)
         _report_conflicts(plan)
 
-    def build(self, plan: Plan) -> dict[Plugin, bool]:
-        """Run all stages but `check`; the answer says which plugins act for the job."""
-        acting: dict[Plugin, bool] = {}
+    def build(self, plan: Plan) -> set[Plugin]:
+        """Run all stages but `check`; the answer says which plugins do not act for the job."""
+        idle = {plugin for plugin in self.choosy if not _applies(plugin, plan)}
         if self.observe:
             self.observe("", "", plan)
         for stage in STAGES[:-1]:
-            self._stage(stage, plan, acting)
-        return acting
+            self._stage(stage, plan, idle)
+        return idle
 
-    def _stage(self, stage: str, plan: Plan, acting: dict[Plugin, bool]) -> None:
-        for plugin in self.stages[stage]:
-            plan.ledger.actor = plugin.name
-            if plugin not in acting:
-                acting[plugin] = plugin not in self.choosy or bool(_run(plugin, "applies", plan))
-            if acting[plugin]:
-                _run(plugin, stage, plan)
-                if self.observe:
-                    self.observe(stage, plugin.name, plan)
-        plan.ledger.actor = ""
+    def _stage(self, stage: str, plan: Plan, idle: set[Plugin]) -> None:
+        ledger = plan.ledger
+        for plugin, act in self.stages[stage]:
+            if plugin in idle:
+                continue
+            ledger.actor = plugin.name
+            try:
+                result = act(plan)
+                if stage == "build":
+                    plan.objects.extend(result)
+            except Exception as error:
+                raise _failure(plugin, stage, error) from error
+            if self.observe:
+                self.observe(stage, plugin.name, plan)
+        ledger.actor = ""
 
 
-def _run(plugin: Plugin, method: str, plan: Plan) -> object:
+def _applies(plugin: Plugin, plan: Plan) -> bool:
+    plan.ledger.actor = plugin.name
     try:
-        result = getattr(plugin, method)(plan)
-        if method == "build":
-            plan.objects.extend(result)
+        return bool(plugin.applies(plan))
     except Exception as error:
-        raise PluginFailure(f"plugin {plugin.name} failed in {method}: {error!r}") from error
-    return result
+        raise _failure(plugin, "applies", error) from error
+
+
+def _failure(plugin: Plugin, method: str, error: Exception) -> PluginFailure:
+    return PluginFailure(f"plugin {plugin.name} failed in {method}: {error!r}")
 
 
 def _takes_part(plugin: Plugin, stage: str) -> bool:

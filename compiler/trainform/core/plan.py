@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainform.core.destination import Destination
 from trainform.core.facts import NO_FACTS, Facts
-from trainform.core.gang import Gang
+from trainform.core.gang import NO_GANG, Gang
 from trainform.core.ledger import Ledger
 from trainform.core.pod_set import STEP_LABEL, PodSet
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
@@ -56,7 +56,7 @@ class Plan:
     pod_sets: list[PodSet] = field(default_factory=list)
     trainer: Trainer = field(default_factory=Trainer)
     facts: Facts = NO_FACTS
-    gang: Gang = field(default_factory=Gang)
+    gang: Gang = NO_GANG
     destination: Destination = field(default_factory=lambda: Destination())
     pod_labels: dict[str, str] = field(default_factory=dict)
     pod_annotations: dict[str, str] = field(default_factory=dict)
@@ -95,7 +95,10 @@ class Plan:
     @property
     def trainer_pod_set(self) -> PodSet | None:
         """The first pod set of the trainer step, which is the one that upstream works on."""
-        return next((pods for pods in self.pod_sets if pods.step == TRAINER_STEP), None)
+        for pods in self.pod_sets:
+            if pods.step == TRAINER_STEP:
+                return pods
+        return None
 
     @property
     def trainer_container(self) -> Tree | None:

@@ -67,24 +67,25 @@ class PodSet:
 
     @property
     def job_spec(self) -> Tree:
-        spec: Tree = self.template["spec"]
+        spec: Tree = self.job["template"]["spec"]
         return spec
 
     @property
     def pod(self) -> Tree:
         """The pod template: `metadata` and the PodSpec."""
-        pod: Tree = self.job_spec["template"]
+        pod: Tree = self.job["template"]["spec"]["template"]
         return pod
 
     @property
     def pod_spec(self) -> Tree:
-        spec: Tree = self.pod["spec"]
+        spec: Tree = self.job["template"]["spec"]["template"]["spec"]
         return spec
 
     @property
     def step(self) -> str:
         """The step that the replicated job is labelled with, or the empty string."""
-        return str((self.template["metadata"].get("labels") or {}).get(STEP_LABEL, ""))
+        labels = self.job["template"]["metadata"].get("labels")
+        return str(labels.get(STEP_LABEL, "")) if labels else ""
 
     @property
     def containers(self) -> list[Tree]:
@@ -99,7 +100,10 @@ class PodSet:
 
     def container(self, name: str) -> Tree | None:
         """The container `name`, init containers excepted."""
-        return next((c for c in self.containers if c.get("name") == name), None)
+        for container in self.containers:
+            if container.get("name") == name:
+                return container
+        return None
 
     def container_path(self, container: Tree) -> Path:
         """The place of one of this pod set's containers in the runtime document."""
@@ -116,15 +120,16 @@ class PodSet:
 
     def set_env(self, container: Tree, *variables: Tree) -> None:
         """Upsert EnvVar trees: a variable of the same name keeps its place in the list."""
+        where = self._place(container)
         for variable in variables:
-            self._record("variable", variable["name"], container, variable)
+            self.ledger.record(("variable", variable["name"], where), variable)
         upsert(container, "env", variables)
 
     def add_port(self, container: Tree, port: int, protocol: str = "TCP") -> None:
         """Declare a port unless the container declares the same number and protocol (D01)."""
         ports = container.get("ports") or []
         wanted = {"containerPort": port, "protocol": protocol}
-        self._record("port", f"{port}/{protocol}", container, port)
+        self.ledger.record(("port", f"{port}/{protocol}", self._place(container)), port)
         self.wanted_ports.setdefault(str(container.get("name")), (ports, []))[1].append(wanted)
         if all((p.get("containerPort"), p.get("protocol", "TCP")) != (port, protocol) for p in ports):
             container["ports"] = [*ports, wanted]
@@ -137,12 +142,14 @@ class PodSet:
 
     def mount(self, container: Tree, *mounts: Tree) -> None:
         """Upsert volume mounts by mount path."""
+        where = self._place(container)
         for mount in mounts:
-            self._record("mount", mount["mountPath"], container, mount)
+            self.ledger.record(("mount", mount["mountPath"], where), mount)
         upsert(container, "volumeMounts", mounts, key="mountPath")
 
-    def _record(self, kind: str, name: str, container: Tree, value: object) -> None:
-        self.ledger.record((kind, name, f"{self.name}/{container.get('name', '')}"), value)
+    def _place(self, container: Tree) -> str:
+        """What the ledger calls a container."""
+        return f"{self.name}/{container.get('name', '')}"
 
 
 def _own(parent: Tree, key: str) -> Tree:

@@ -18,10 +18,7 @@ def readable(tree: Tree) -> Tree:
     if tree["kind"] != "JobSet":
         return tree
     spec = tree["spec"]
-    return {
-        **tree,
-        "spec": {**spec, "replicatedJobs": [_job(job) for job in spec.get("replicatedJobs") or ()]},
-    }
+    return {**tree, "spec": {**spec, "replicatedJobs": list(map(_job, spec.get("replicatedJobs") or ()))}}
 
 
 def _job(job: Tree) -> Tree:
@@ -31,18 +28,23 @@ def _job(job: Tree) -> Tree:
     for kind in ("initContainers", "containers"):
         if pod_spec.get(kind):
             pod_spec[kind] = [_first(CONTAINER, container) for container in pod_spec[kind]]
-    job_spec = {**template["spec"], "template": {**_metadata_first(pod), "spec": pod_spec}}
-    return _first(
-        REPLICATED_JOB,
-        {**job, "template": {**_metadata_first(template), "spec": _first(JOB, job_spec)}},
-    )
+    job_spec = _first(JOB, template["spec"])
+    job_spec["template"] = _with_spec(pod, pod_spec)
+    first = _first(REPLICATED_JOB, job)
+    first["template"] = _with_spec(template, job_spec)
+    return first
 
 
 def _first(head: tuple[str, ...], tree: Tree) -> Tree:
+    """A copy with the keys of `head` in front."""
     return {key: tree[key] for key in head if key in tree} | tree
 
 
-def _metadata_first(tree: Tree) -> Tree:
-    """Metadata before the spec; none where it is empty."""
-    rest = {key: value for key, value in tree.items() if key != "metadata"}
-    return {"metadata": tree["metadata"], **rest} if tree.get("metadata") else rest
+def _with_spec(template: Tree, spec: Tree) -> Tree:
+    """A copy of a template with this spec: metadata before it, and none where it is empty."""
+    metadata = template.get("metadata")
+    copy = {"metadata": metadata} | template if metadata else template.copy()
+    if not metadata:
+        copy.pop("metadata", None)
+    copy["spec"] = spec
+    return copy

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from trainform.k8s.quantity import parse
+from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from trainform.k8s.tree import Tree
 
@@ -35,8 +36,9 @@ def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
 
 def gpu_count(resources: Tree | None) -> int:
     """GPUs per node: requests before limits, whole devices (D09). 0 without a GPU."""
+    asked = resources or {}
     for field in ("requests", "limits"):
-        count = _devices((resources or {}).get(field) or {})
+        count = _devices(asked.get(field) or {})
         if count:
             return count
     return 0
@@ -44,21 +46,28 @@ def gpu_count(resources: Tree | None) -> int:
 
 def cpu_count(resources: Tree | None) -> int:
     """CPUs per node, rounded up: requests before limits. 0 where none are asked for."""
+    asked = resources or {}
     for field in ("requests", "limits"):
-        cpus = ((resources or {}).get(field) or {}).get("cpu")
-        if cpus is not None and parse(cpus).value() > 0:
-            return parse(cpus).value()
+        cpus = (asked.get(field) or {}).get("cpu")
+        count = 0 if cpus is None else whole_units(cpus)
+        if count > 0:
+            return count
     return 0
 
 
-def gpu_names(resources: Mapping[str, object]) -> list[str]:
+def gpu_names(resources: Iterable[str]) -> list[str]:
     """The resource names that the controller takes for GPUs: any that contain "gpu"."""
     return [name for name in resources if "gpu" in name.lower()]
 
 
+@lru_cache
+def is_device(name: str) -> bool:
+    """Whether a resource of this name is counted as GPUs (D09)."""
+    return bool(gpu_names([name])) and not any(share in name.lower() for share in NO_DEVICE)
+
+
 def _devices(resources: Tree) -> int:
-    names = [n for n in gpu_names(resources) if not any(share in n.lower() for share in NO_DEVICE)]
-    if not names:
-        return 0
-    first = min(names, key=lambda n: (not n.endswith("/gpu"), -parse(resources[n]).value(), n))
-    return parse(resources[first]).value()
+    names = [name for name in resources if is_device(name)]
+    if len(names) > 1:
+        names.sort(key=lambda n: (not n.endswith("/gpu"), -whole_units(resources[n]), n))
+    return whole_units(resources[names[0]]) if names else 0

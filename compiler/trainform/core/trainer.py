@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from trainform.core.plan import NODE_CONTAINER
-from trainform.core.resources import cpu_count, gpu_count, gpu_names, merge_resources
+from trainform.core.resources import cpu_count, gpu_count, gpu_names, is_device, merge_resources
 from trainform.core.upsert import upsert
-from trainform.k8s.quantity import parse
+from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,6 +121,8 @@ def count_per_node(
     if plan.job.spec.trainer is None and not counts_always:
         return ours
     bare = _controllers_resources(plan)
+    if bare == resources and _is_unequivocal(bare):
+        return ours
     chosen = count(gpu_count(bare), cpu_count(bare))
     path = ("spec", "trainer", "resourcesPerNode")
     if chosen != ours:
@@ -130,6 +132,13 @@ def count_per_node(
         told = " or ".join(sorted(map(str, outcomes)))
         plan.deviates("D09", f"the controller would set {what} to {told}, at random", path=path)
     return ours
+
+
+def _is_unequivocal(resources: Tree | None) -> bool:
+    """Whether all count the GPUs alike: there is one resource of them at most, and it is a device."""
+    asked = resources or {}
+    names = gpu_names({*(asked.get("requests") or ()), *(asked.get("limits") or ())})
+    return not names or (len(names) == 1 and is_device(names[0]))
 
 
 def _controllers_resources(plan: Plan) -> Tree | None:
@@ -159,7 +168,7 @@ def _controllers_gpu_counts(resources: Tree | None) -> set[int]:
 
 def _outcomes(resources: Tree | None, field: str) -> set[int]:
     amounts = (resources or {}).get(field) or {}
-    return {parse(amounts[name]).value() for name in gpu_names(amounts)} or {0}
+    return {whole_units(amounts[name]) for name in gpu_names(amounts)} or {0}
 
 
 def trainer_resources(plan: Plan) -> Tree | None:

@@ -9,7 +9,7 @@ untouched with them and with each other, so treat both as frozen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError, canonical
@@ -76,10 +76,20 @@ def _named_rules(jobset: Tree) -> Tree:
     return {**jobset, "spec": {**spec, "failurePolicy": {**spec["failurePolicy"], "rules": named}}}
 
 
+class _Field(NamedTuple):
+    """What to do with a field that is there: `empties_go` says that it vanishes when it is empty, or zero."""
+
+    empties_go: bool
+    rule: Callable[[Any], Any] | None
+
+
+_NOTHING_TO_DO = _Field(False, None)
+
+
 class _Plan(NamedTuple):
     """What to do with an object of one type."""
 
-    fields: dict[str, Callable[[Any], Any]]
+    fields: dict[str, _Field]
     defaults: tuple[tuple[str, Any], ...]
 
 
@@ -90,18 +100,23 @@ def _apply(plan: _Plan, tree: Tree) -> Tree:
     fields, defaults = plan
     result = tree
     for name, value in tree.items():
-        if value is not None:
-            rule = fields.get(name)
-            if rule is None:
-                continue
-            new = rule(value)
-            if new is value:
-                continue
+        if value is None:
+            gone = True
         else:
-            new = None
+            field = fields.get(name)
+            if field is None:
+                continue
+            empties_go, rule = field
+            gone = empties_go and not value
+            if not gone:
+                if rule is None:
+                    continue
+                new = rule(value)
+                if new is value:
+                    continue
         if result is tree:
             result = tree.copy()
-        if new is None:
+        if gone:
             del result[name]
         else:
             result[name] = new
@@ -145,46 +160,46 @@ def _quantities(amounts: Tree) -> Tree:
     return result
 
 
-def _without_zero(value: Any) -> Any:
-    return value or None
-
-
 @cache
 def _plan(kind: str, *, stored: bool) -> _Plan:
     """The plan for a type; `stored` adds what happens on the way through Go and the webhook."""
     schema = resolved(reference(kind))
     properties = schema.get("properties", {})
     required = schema.get("required", ())
-    rules = {name: _rule(field, stored, name not in required) for name, field in properties.items()}
-    fields = {name: rule for name, rule in rules.items() if rule is not None}
+    all_fields = {name: _field(schema, stored, name not in required) for name, schema in properties.items()}
+    fields = {name: field for name, field in all_fields.items() if field != _NOTHING_TO_DO}
     defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
     defaults |= _JOBSET_WEBHOOK.get(kind, {}) if stored else {}
     # A default that is an object has defaults of its own.
-    filled = ((name, fields[name](value) if value == {} else value) for name, value in defaults.items())
+    filled = ((name, _filled(fields[name]) if value == {} else value) for name, value in defaults.items())
     return _Plan(fields, tuple(filled))
 
 
-def _rule(schema: Schema, stored: bool, optional: bool) -> Callable[[Any], Any] | None:
-    """What to do with a field that is there, or None when nothing ever is to be done."""
-    rule = _content_rule(schema, stored)
-    if stored and optional and (schema.get("type") == "array" or "additionalProperties" in schema):
-        # Go leaves out empty lists and maps; an empty object with fields of its own stays (`emptyDir: {}`).
-        return _without_zero if rule is None else (lambda value: rule(value) if value else None)
-    return rule
+def _filled(field: _Field) -> Any:
+    return field.rule({}) if field.rule else {}
+
+
+def _field(schema: Schema, stored: bool, optional: bool) -> _Field:
+    # Go leaves out empty lists and maps; an empty object with fields of its own stays (`emptyDir: {}`).
+    if schema.get("type") == "array":
+        empties_go = optional
+    else:
+        empties_go = "x-go-omitempty" in schema or (optional and "additionalProperties" in schema)
+    return _Field(stored and empties_go, _content_rule(schema, stored))
 
 
 def _content_rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
     if schema.get("type") == "array":
         plan = _plan_of(schema["items"], stored)
-        return plan and (lambda items: _each(plan, items))
+        return partial(_each, plan) if plan else None
     if schema.get("x-go-omitempty"):
-        return _without_zero if stored else None
+        return None
     if referenced(schema) == "Quantity":
         return _quantity if stored else None
     if referenced(schema.get("additionalProperties") or {}) == "Quantity":
         return _quantities if stored else None
     plan = _plan_of(schema, stored)
-    return plan and (lambda tree: _apply(plan, tree))
+    return partial(_apply, plan) if plan else None
 
 
 def _plan_of(schema: Schema, stored: bool) -> _Plan | None:

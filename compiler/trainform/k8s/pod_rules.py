@@ -61,6 +61,8 @@ def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
     if spec.get("ephemeralContainers"):
         message, hint = "must not be set: they are for pods that run", "use a container or an init container"
         found.append(SchemaProblem((*path, "ephemeralContainers"), "TF521", message, hint))
+    if "initContainers" not in spec:
+        return
     names = [text(container, "name") for container in tables(spec, "containers")]
     for index, container in enumerate(tables(spec, "initContainers")):
         if (name := text(container, "name")) and name in names:
@@ -70,9 +72,8 @@ def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
 
 
 def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
-    for key, rule in _NAMES.items():
-        if key in spec:
-            check_name(spec, key, rule, "TF536", path, found)
+    for key in () if _NAMES.keys().isdisjoint(spec) else _NAMES:
+        check_name(spec, key, _NAMES[key], "TF536", path, found)
     if "activeDeadlineSeconds" in spec:
         _check_deadline(spec, path, found)
     if "securityContext" in spec:

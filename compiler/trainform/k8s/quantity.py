@@ -95,6 +95,11 @@ def parse(quantity: str | int) -> Quantity:
     return _parse(_text(quantity))
 
 
+def whole_units(quantity: str | int) -> int:
+    """The amount in whole units, as `Quantity.value` of what `parse` reads. Raises QuantityError."""
+    return _value(_text(quantity))
+
+
 def _text(quantity: str | int) -> str:
     if isinstance(quantity, str):
         return quantity
@@ -107,6 +112,11 @@ def _text(quantity: str | int) -> str:
 @lru_cache(maxsize=4096)
 def _canonical(text: str) -> str:
     return str(_parse(text))
+
+
+@lru_cache(maxsize=4096)
+def _value(text: str) -> int:
+    return _parse(text).value()
 
 
 @lru_cache(maxsize=4096)

@@ -113,7 +113,7 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
 
 
 def _check_huge_pages(names: set[str], path: Path, found: Found) -> None:
-    if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
+    if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
         message = "asks for huge pages without cpu or memory"
         found.append(SchemaProblem(path, "TF531", message, "add a request for memory"))
 

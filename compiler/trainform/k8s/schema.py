@@ -18,7 +18,7 @@ from trainform.k8s.schemas import Schema, definitions, reference, resolved
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
-__all__ = ["SchemaProblem", "check"]
+__all__ = ["SchemaProblem", "check", "check_each"]
 
 _KEYS = "x-kubernetes-list-map-keys"
 _KEY_DEFAULTS = {"protocol": "TCP"}
@@ -37,6 +37,17 @@ def check(kind: str, tree: object) -> list[SchemaProblem]:
     return _problems(kind, tree)
 
 
+def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
+    """All problems of a list of objects of one kind; paths begin with the place in the list."""
+    if _validator(kind, many=True).is_valid(trees) and not _keyed_lists(kind):
+        return []
+    return [
+        SchemaProblem((index, *problem.path), problem.code, problem.message, problem.hint)
+        for index, tree in enumerate(trees)
+        for problem in check(kind, tree)
+    ]
+
+
 def _problems(kind: str, tree: object) -> list[SchemaProblem]:
     tree = _without_nulls(reference(kind), tree)
     found = [problem for error in _validator(kind).iter_errors(tree) for problem in explain(error)]
@@ -47,10 +58,11 @@ def _problems(kind: str, tree: object) -> list[SchemaProblem]:
 
 
 @cache
-def _validator(kind: str) -> Draft202012Validator:
+def _validator(kind: str, *, many: bool = False) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
-    schema = reference(kind) | {"$defs": definitions()}
+    schema = {"items": reference(kind)} if many else reference(kind)
+    schema = schema | {"$defs": definitions()}
     return Draft202012Validator(schema, pattern_options=RegexOptions())
 
 

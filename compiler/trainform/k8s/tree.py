@@ -15,8 +15,21 @@ def without_nulls(tree: T) -> T:
 
     Subtrees without nulls are shared with the given tree, which is not changed.
     """
-    pruned: T = _without_nulls(tree)
+    pruned: T = _without_nulls(tree) if _has_nulls(tree) else tree
     return pruned
+
+
+def _has_nulls(value: Any) -> bool:
+    """Whether any key below has the value null; nearly no tree has one, so this comes before the pruning."""
+    if isinstance(value, dict):
+        for child in value.values():
+            if child is None or (isinstance(child, (dict, list)) and _has_nulls(child)):
+                return True
+    elif isinstance(value, list):
+        for child in value:
+            if isinstance(child, (dict, list)) and _has_nulls(child):
+                return True
+    return False
 
 
 def _without_nulls(value: Any) -> Any:

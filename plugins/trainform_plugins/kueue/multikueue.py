@@ -12,10 +12,12 @@ def is_handed_on(jobset: Tree) -> bool:
 
 def goes_alone(plan: Plan, jobset: Tree) -> None:
     """A hostfile, a key Secret or a PodGroup would stay behind, and the pods wait for it for ever."""
+    if not is_handed_on(jobset):
+        return
     left = [f"{tree['kind']}/{text(table(tree, 'metadata'), 'name')}" for tree in plan.objects if tree is not jobset]
     needed = [f"Secret/{need.name}" for need in plan.secrets]
     behind = list(dict.fromkeys((*left, *needed)))
-    if not is_handed_on(jobset) or not behind:
+    if not behind:
         return
     path, place = _source(plan)
     plan.report(

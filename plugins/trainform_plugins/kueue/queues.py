@@ -50,7 +50,7 @@ def labels_are_sound(plan: Plan, jobset: Tree) -> None:
 def has_queue(plan: Plan, jobset: Tree) -> None:
     """What is asked of Kueue has no effect on a job that Kueue does not manage."""
     kueue = settings_of(plan)
-    if queue_of(plan, jobset) or kueue is None:
+    if kueue is None or queue_of(plan, jobset):
         return
     asks = any(key in _labels(jobset) for key in (PRIORITY, MAX_TIME)) or any(
         key in step.annotations for step in finished_steps(jobset) for key in FAMILY
@@ -116,7 +116,7 @@ def _namespace_is_admitted(plan: Plan, jobset: Tree) -> None:
 def priority_is_declared(plan: Plan, jobset: Tree) -> None:
     """A WorkloadPriorityClass that does not exist keeps the job from ever being queued."""
     name = text(_labels(jobset), PRIORITY)
-    declared = plan.facts.names("WorkloadPriorityClass")
+    declared = plan.facts.names("WorkloadPriorityClass") if name else []
     if not name or name in declared:
         return
     if not declared:

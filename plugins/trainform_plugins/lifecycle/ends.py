@@ -67,6 +67,8 @@ def is_made_anew(plan: Plan, jobset: Tree) -> None:
     (argo-cd 24005, 5882, 18245).
     """
     annotations = table(table(jobset, "metadata"), "annotations")
+    if not annotations:
+        return
     options = [option.strip() for option in str(annotations.get(SYNC_OPTIONS, "")).split(",")]
     forcing = [(SYNC_OPTIONS, option) for option in options if option in FORCING_OPTIONS]
     if str(annotations.get(FLUX_FORCE, "")).lower() == "enabled":

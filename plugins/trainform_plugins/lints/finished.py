@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame
+from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame, finished_jobset
 
 FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 
@@ -22,7 +21,7 @@ class Where(TypedDict, total=False):
 class Pods:
     """One replicated job: `spec` is its PodSpec, which stands at `path` in the JobSet.
 
-    `count` pods of it run in each of `replicas` Jobs.
+    `count` pods of it run in each of `replicas` Jobs. `init_containers` and `containers` are its containers.
     """
 
     name: str
@@ -31,20 +30,24 @@ class Pods:
     replicas: int
     spec: Tree
     path: Path
+    init_containers: list[Tree]
     containers: list[Tree]
 
-    def all_containers(self) -> Iterator[tuple[Path, Tree]]:
-        """Init containers, then containers, with their paths in the JobSet."""
-        for kind in ("initContainers", "containers"):
-            for index, container in enumerate(self.spec.get(kind) or ()):
-                yield (*self.path, kind, index), container
+    @property
+    def all_containers(self) -> list[Tree]:
+        """Init containers, then containers."""
+        return [*self.init_containers, *self.containers] if self.init_containers else self.containers
 
     def path_of(self, container: Tree) -> Path:
-        return next((path for path, each in self.all_containers() if each is container), self.path)
+        """Where one of the containers stands in the JobSet."""
+        for kind, containers in (("initContainers", self.init_containers), ("containers", self.containers)):
+            for index, each in enumerate(containers):
+                if each is container:
+                    return (*self.path, kind, index)
+        return self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A job whose objects are built.
 
     `nodes` are the containers that train, with their pods: container `node` of the trainer step,
@@ -86,11 +89,10 @@ class Finished:
 
 def finished(plan: Plan) -> Finished | None:
     """The view of a plan's JobSet, or None where none was built."""
-    jobset = next((tree for tree in plan.objects if tree["kind"] == "JobSet"), None)
+    jobset = finished_jobset(plan)
     if jobset is None:
         return None
-    policy = plan.runtime.spec.ml_policy
-    framework = next((name for name in FRAMEWORKS if policy and getattr(policy, name) is not None), "")
+    framework = _framework(plan)
     pods = [_pods(index, job) for index, job in enumerate(jobset["spec"].get("replicatedJobs") or ())]
     nodes = [
         (each, container)
@@ -100,6 +102,14 @@ def finished(plan: Plan) -> Finished | None:
         if container.get("name") == NODE_CONTAINER
     ]
     return Finished(plan, plan.name, plan.subdomain, jobset, framework, pods, nodes)
+
+
+def _framework(plan: Plan) -> str:
+    policy = plan.runtime.spec.ml_policy
+    for name in FRAMEWORKS if policy else ():
+        if getattr(policy, name) is not None:
+            return name
+    return ""
 
 
 def _pods(index: int, job: Tree) -> Pods:
@@ -112,6 +122,7 @@ def _pods(index: int, job: Tree) -> Pods:
         job.get("replicas", 1),
         spec,
         ("spec", "replicatedJobs", index, "template", "spec", "template", "spec"),
+        spec.get("initContainers") or [],
         spec.get("containers") or [],
     )
 

@@ -24,7 +24,7 @@ def gpu_image_without_gpus(job: Finished) -> None:
     A GPU image alone is only an info: people do run it on CPUs. A runtime of that name, or pods that
     are sent to GPU nodes, are a warning.
     """
-    if not job.nodes or any(_has_device(container) for pods in job.pods for container in pods.containers):
+    if not job.nodes or _asks_for_devices(job.pods):
         return
     pods, node = job.nodes[0]
     image, runtime = node.get("image") or "", job.plan.runtime.name
@@ -107,6 +107,14 @@ def _device(name: str) -> str:
     """`gpu` or `cpu`, where the name of an image or runtime says one of them."""
     gpu, cpu = GPU_WORD.search(name) is not None, CPU_WORD.search(name) is not None
     return "" if gpu == cpu else "gpu" if gpu else "cpu"
+
+
+def _asks_for_devices(pods: list[Pods]) -> bool:
+    for each in pods:
+        for container in each.containers:
+            if _has_device(container):
+                return True
+    return False
 
 
 def _has_device(container: Tree) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trainform.plugin import Path, Tree
-from trainform_plugins.lints.finished import Finished, Where
+from trainform_plugins.lints.finished import Finished, Pods, Where
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -22,12 +22,13 @@ def host_of_no_pod(job: Finished) -> None:
     `node`), or of `network.subdomain`: the frameworks wait until they time out (the hand-written half
     of D17). Names of other jobs are theirs to know.
     """
-    name = job.name + "-"
+    name = f"{job.name}-"
+    first_pods = {_host(job, pods) for pods in job.pods if pods.count and pods.replicas}
     for pods in job.pods:
-        for path, container in pods.all_containers():
-            for at, text in _texts(container):
-                if name in text:
-                    _check_text(job, text, (*path, *at), container)
+        for container in pods.all_containers:
+            for at, text in _texts(container, name):
+                if text not in first_pods:  # as the variables of the frameworks are
+                    _check_text(job, text, (*pods.path_of(container), *at), container)
 
 
 def no_host_names(job: Finished) -> None:
@@ -69,21 +70,26 @@ def host_network_without_cluster_names(job: Finished) -> None:
             return
 
 
-def _texts(container: Tree) -> Iterator[tuple[Path, str]]:
-    """Values of variables, command and arguments, each with its path in the container."""
+def _host(job: Finished, pods: Pods) -> str:
+    return f"{job.name}-{pods.name}-0-0.{job.subdomain}"
+
+
+def _texts(container: Tree, name: str) -> Iterator[tuple[Path, str]]:
+    """Values of variables, command and arguments that hold the name, each with its path in the container."""
     for index, variable in enumerate(container.get("env") or ()):
-        if variable.get("value"):
+        if name in (variable.get("value") or ""):
             yield ("env", index, "value"), variable["value"]
     for field in ("command", "args"):
         for index, word in enumerate(container.get(field) or ()):
-            yield (field, index), word
+            if name in word:
+                yield (field, index), word
 
 
 def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
     for match in HOST.finditer(text):
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
-            known = ", ".join(f"{job.name}-{p.name}-0-0.{job.subdomain}" for p in job.pods)
+            known = ", ".join(_host(job, pods) for pods in job.pods)
             job.plan.report(
                 "TF612",
                 f"{host} is the name of no pod of this job",

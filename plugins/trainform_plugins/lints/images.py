@@ -43,7 +43,7 @@ def impossible_images(job: Finished) -> None:
     """
     told: set[str] = set()
     for pods in job.pods:
-        for _, container in pods.all_containers():
+        for container in pods.all_containers:
             image = container.get("image") or ""
             if image and image not in told and not _REFERENCE.fullmatch(image):
                 told.add(image)
@@ -113,7 +113,7 @@ def _unpinned(job: Finished) -> list[Unpinned]:
     shipped = runtime.file.startswith(SHIPPED)
     found: dict[str, Unpinned] = {}
     for pods in job.pods:
-        for _, container in pods.all_containers():
+        for container in pods.all_containers:
             image = container.get("image") or "@"
             if "@" in image or image in found or not _REFERENCE.fullmatch(image):
                 continue

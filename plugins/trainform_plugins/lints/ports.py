@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from trainform.plugin import Path, Tree
+from trainform.plugin import Tree
 from trainform_plugins.lints.finished import Finished, Pods
 
 
@@ -17,15 +15,13 @@ def port_used_twice(job: Finished) -> None:
     upstream's own fault (D01). With `hostNetwork` the API server refuses it, which is told elsewhere.
     """
     for pods in job.pods:
-        if len(pods.containers) + len(pods.spec.get("initContainers") or ()) < 2:
-            continue
-        if not pods.spec.get("hostNetwork"):
+        if len(pods.all_containers) > 1 and not pods.spec.get("hostNetwork"):
             _check_pod(job, pods)
 
 
 def _check_pod(job: Finished, pods: Pods) -> None:
     first: dict[tuple[object, object], str] = {}
-    for path, container in _living(pods):
+    for container in _living(pods):
         own = str(container.get("name"))
         for index, port in enumerate(container.get("ports") or ()):
             number, protocol = key = (port.get("containerPort"), port.get("protocol", "TCP"))
@@ -36,18 +32,14 @@ def _check_pod(job: Finished, pods: Pods) -> None:
                     f"containers {other} and {own} of one pod both listen on port {number}/{protocol}",
                     severity="warning",
                     hint="give one of them another port",
-                    **job.source(*path, "ports", index, "containerPort"),
+                    **job.source(*pods.path_of(container), "ports", index, "containerPort"),
                 )
 
 
-def _living(pods: Pods) -> Iterator[tuple[Path, Tree]]:
+def _living(pods: Pods) -> list[Tree]:
     """The containers that run side by side: sidecars are init containers that are always restarted.
 
     The container that trains comes first, so that the other one is told.
     """
-    alive = [
-        (path, container)
-        for path, container in pods.all_containers()
-        if path[-2] == "containers" or container.get("restartPolicy") == "Always"
-    ]
-    return iter(sorted(alive, key=lambda each: each[1].get("name") != "node"))
+    sidecars = [container for container in pods.init_containers if container.get("restartPolicy") == "Always"]
+    return sorted((*sidecars, *pods.containers), key=lambda container: container.get("name") != "node")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
-from trainform.plugin import Tree
 from trainform_plugins.lints.finished import Finished
 
 SHARED = ("cpu", "memory")
@@ -27,23 +25,27 @@ def hardly_meant(job: Finished) -> None:
     `nvidia.com/gpus` waits for ever, since extended resources may have any name.
     """
     for pods, node in job.nodes:
-        for problem, hint in _oddities(node.get("resources") or {}):
-            job.plan.report("TF619", problem, severity="warning", hint=hint, **job.resources(pods, node))
-
-
-def _oddities(resources: Tree) -> Iterator[tuple[str, str]]:
-    asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
-    for name, amount in asked.items():
-        if name in BYTES and _TINY.fullmatch(str(amount)):
-            number = str(amount).removesuffix("m")
-            unit = "thousandths of a byte" if str(amount).endswith("m") else "bytes"
-            yield f"{name} of {number} {unit} is hardly meant", f"write {number}Mi or {number}Gi"
-        device = _meant(name)
-        if device != name:
-            yield f"no node offers {name}, so no pod that asks for it would ever start", f"write {device}"
+        resources = node.get("resources") or {}
+        asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
+        for name, amount in asked.items():
+            for problem, hint in _oddities(name, str(amount)):
+                job.plan.report("TF619", problem, severity="warning", hint=hint, **job.resources(pods, node))
 
 
 @lru_cache
+def _oddities(name: str, amount: str) -> tuple[tuple[str, str], ...]:
+    """Problems of an amount, each with its hint: many jobs ask for the same."""
+    found = []
+    if name in BYTES and _TINY.fullmatch(amount):
+        number = amount.removesuffix("m")
+        unit = "thousandths of a byte" if amount.endswith("m") else "bytes"
+        found.append((f"{name} of {number} {unit} is hardly meant", f"write {number}Mi or {number}Gi"))
+    device = _meant(name)
+    if device != name:
+        found.append((f"no node offers {name}, so no pod that asks for it would ever start", f"write {device}"))
+    return tuple(found)
+
+
 def _meant(name: str) -> str:
     """The resource that a device plugin offers under nearly this name; else the name itself."""
     return GPUS.get(re.sub("[^a-z]", "", name.lower()).removesuffix("s"), name)

@@ -19,7 +19,7 @@ def little_shared_memory(job: Finished) -> None:
     trainer = job.plan.job.spec.trainer
     processes = (trainer.num_proc_per_node if trainer else None) or 1
     for pods, node in job.nodes:
-        gpus = gpu_count(node.get("resources")) if node.get("resources") else 0
+        gpus = gpu_count(node.get("resources"))
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
             job.plan.report(
                 "TF604",
@@ -37,5 +37,8 @@ def _has_shared_memory(pods: Pods, node: Tree) -> bool:
         return True
     mounts = node.get("volumeMounts") or ()
     names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
-    volumes = (volume for volume in pods.spec.get("volumes") or () if volume.get("name") in names)
-    return any((volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume for volume in volumes)
+    for volume in pods.spec.get("volumes") or ():
+        in_memory = (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume
+        if in_memory and volume.get("name") in names:
+            return True
+    return False
