@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from trainform.io.files import read_bytes
 from trainform.io.git import GitError, commit_of, files_at, git, start
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
@@ -108,7 +109,6 @@ def _below(root: str, within: Iterable[str]) -> Iterator[str]:
 
 def _bytes(root: str, path: str) -> bytes | None:
     try:
-        with open(os.path.join(root, path), "rb", buffering=0) as file:
-            return file.read()
+        return read_bytes(os.path.join(root, path))
     except OSError:
         return None

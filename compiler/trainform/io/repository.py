@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from trainform.diagnostics import Diagnostic
+from trainform.io.files import read_bytes
 from trainform.io.place import file_error, os_error
 from trainform.io.settings import FILE, Settings, parse_settings
 
@@ -108,8 +109,7 @@ def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
 def read_file(root: str, file: str) -> bytes | Diagnostic:
     """The bytes of `file`, a path relative to `root`; a problem (TF701) when it cannot be read."""
     try:
-        with open(os.path.join(root, file), "rb", buffering=0) as opened:
-            return opened.read()
+        return read_bytes(os.path.join(root, file))
     except OSError as error:
         return os_error("TF701", file, error, "cannot be read")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from trainform.io.files import read_bytes
 from trainform.io.repository import inside
 from trainform.io.writer import STAGING
 
@@ -87,8 +88,7 @@ def is_link(root: str, path: str) -> bool:
 def _plain(path: str) -> bytes | None:
     if os.path.islink(path) or not os.path.isfile(path):
         return None
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
+    return read_bytes(path)
 
 
 def _folders(root: str, folder: str) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from trainform.io.exchange import ASIDE, exchange
+from trainform.io.files import read_bytes, write_bytes
 
 STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
@@ -84,7 +85,7 @@ def apply(root: str, change: Staged) -> None:
 
 
 def _staged(root: str, path: str) -> str:
-    return os.path.join(root, STAGING, path)
+    return f"{root}/{STAGING}/{path}"
 
 
 def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
@@ -93,7 +94,7 @@ def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
     for name, data in files.items():
         old, new = f"{target}/{name}", f"{staged}/{name}"
         if not (target and _bytes(old) == data and _linked(old, new)):
-            _fill(new, data)
+            write_bytes(new, data)
 
 
 def _make_anew(folder: str) -> None:
@@ -110,15 +111,10 @@ def _make_anew(folder: str) -> None:
 def _lay_down(path: str, data: bytes) -> None:
     """A file in a folder that is made if it is not there, which is rare."""
     try:
-        _fill(path, data)
+        write_bytes(path, data)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        _fill(path, data)
-
-
-def _fill(path: str, data: bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(data)
+        write_bytes(path, data)
 
 
 def _rename(old: str, new: str) -> None:
@@ -132,8 +128,7 @@ def _rename(old: str, new: str) -> None:
 
 def _bytes(path: str) -> bytes | None:
     try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
+        return read_bytes(path)
     except OSError:
         return None
 

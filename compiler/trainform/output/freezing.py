@@ -49,8 +49,10 @@ class Snapshot:
 
 def digest_of(trees: Sequence[dict[str, Any]]) -> str:
     """SHA-256, in hex, of the canonical JSON of some trees."""
-    text = json.dumps(trees, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return digest_of_file(text.encode(errors="surrogatepass"))
+    return digest_of_file(_canonical(trees).encode(errors="surrogatepass"))
+
+
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def digest_of_file(data: bytes) -> str:
