@@ -7,22 +7,22 @@ no part of them. As the API server does, a null counts as an absent field.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from trainform.diagnostics import Path
+from trainform.k8s.keyed_lists import duplicates, keyed_lists, repeats
+from trainform.k8s.plain_fit import surely_fits
 from trainform.k8s.schema_explain import SchemaProblem, explain
 from trainform.k8s.schemas import Schema, definitions, reference, resolved
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
-__all__ = ["SchemaProblem", "check", "check_each"]
+__all__ = ["SchemaProblem", "check", "check_each", "expect_many"]
 
-_KEYS = "x-kubernetes-list-map-keys"
-_KEY_DEFAULTS = {"protocol": "TCP"}
-"""What the CRDs fill in before they compare the entries of a list."""
+_by_hand = iter(range(64))
+"""One for each tree that is looked at by hand first. To import the validator and to make some takes as long as a
+look at a hundred trees, and a look takes some ten times as long as the validator then does."""
 
 
 def check(kind: str, tree: object) -> list[SchemaProblem]:
@@ -32,14 +32,18 @@ def check(kind: str, tree: object) -> list[SchemaProblem]:
     "EnvVar", "PodTemplateSpec"), "ConfigMap", "coscheduling PodGroup" or "volcano PodGroup"; another one is a
     KeyError. At most one problem is found per element.
     """
-    if _validator(kind).is_valid(tree) and not (isinstance(tree, dict) and _repeats(_keyed_lists(kind), tree)):
+    if next(_by_hand, None) is not None and surely_fits(reference(kind), tree):
+        return []
+    if _validator(kind).is_valid(tree) and not (isinstance(tree, dict) and repeats(keyed_lists(kind), tree)):
         return []
     return _problems(kind, tree)
 
 
 def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
     """All problems of a list of objects of one kind; paths begin with the place in the list."""
-    if _validator(kind, many=True).is_valid(trees) and not _keyed_lists(kind):
+    if next(_by_hand, None) is not None and surely_fits({"type": "array", "items": reference(kind)}, trees):
+        return []
+    if _validator(kind, many=True).is_valid(trees) and not keyed_lists(kind):
         return []
     return [
         SchemaProblem((index, *problem.path), problem.code, problem.message, problem.hint)
@@ -48,10 +52,16 @@ def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
     ]
 
 
+def expect_many() -> None:
+    """From here on, the validator judges every tree: for a process with thousands of them, or that will fork."""
+    for _ in _by_hand:
+        pass
+
+
 def _problems(kind: str, tree: object) -> list[SchemaProblem]:
     tree = _without_nulls(reference(kind), tree)
     found = [problem for error in _validator(kind).iter_errors(tree) for problem in explain(error)]
-    found += _duplicates(_keyed_lists(kind), tree, ())
+    found += duplicates(keyed_lists(kind), tree, ())
     # A wrong type says it all; an enum of the same element would say it twice.
     found.sort(key=lambda problem: problem.code == "TF104")
     return list({problem.path: problem for problem in reversed(found)}.values())[::-1]
@@ -84,101 +94,3 @@ def _without_nulls(schema: Schema, tree: Any) -> Any:
         if value is not None or (known is None and name != "creationTimestamp"):
             kept[name] = value if known is None else _without_nulls(known, value)
     return kept
-
-
-class _Step(NamedTuple):
-    """A field that is, or leads to, a list whose entries must differ in some fields."""
-
-    keys: tuple[str, ...] | None
-    many: bool
-    inner: _Steps
-
-
-_Steps = dict[str, _Step]
-
-
-@cache
-def _keyed_lists(kind: str) -> _Steps:
-    return _steps(reference(kind))
-
-
-def _steps(schema: Schema) -> _Steps:
-    found = {}
-    for name, declared in resolved(schema).get("properties", {}).items():
-        field = resolved(declared)
-        many = field.get("type") == "array"
-        inner = _steps(field["items"] if many else field)
-        keys = tuple(field[_KEYS]) if _KEYS in field else None
-        if inner or keys is not None:
-            found[name] = _Step(keys, many, inner)
-    return found
-
-
-def _repeats(steps: _Steps, tree: dict[str, Any]) -> bool:
-    """Might a list of `tree`, which is valid otherwise, hold an entry twice? Fast, for `_duplicates`."""
-    for name, value in tree.items():
-        step = steps.get(name)
-        if step is None:
-            continue
-        keys, many, inner = step
-        if not many:
-            if _repeats(inner, value):
-                return True
-            continue
-        if keys is not None and len(value) > 1 and _repeated_key(keys, value):
-            return True
-        if inner:
-            for item in value:
-                if _repeats(inner, item):
-                    return True
-    return False
-
-
-def _repeated_key(keys: tuple[str, ...], items: list[Any]) -> bool:
-    if len(keys) == 1:
-        key = keys[0]
-        return len({item.get(key) for item in items}) < len(items)
-    return len({_identity(keys, item) for item in items}) < len(items)
-
-
-def _duplicates(steps: _Steps, tree: Any, path: Path) -> Iterator[SchemaProblem]:
-    """The entries of lists in `tree` that repeat an earlier one; `tree` may be of any shape."""
-    if not isinstance(tree, dict):
-        return
-    for name, (keys, many, inner) in steps.items():
-        if name not in tree:
-            continue
-        items = tree[name] if many else [tree[name]]
-        if not isinstance(items, list):
-            continue
-        if keys is not None:
-            yield from _repeated(keys, items, (*path, name))
-        for index, item in enumerate(items):
-            yield from _duplicates(inner, item, (*path, name, index) if many else (*path, name))
-
-
-def _repeated(keys: tuple[str, ...], items: list[Any], path: Path) -> Iterator[SchemaProblem]:
-    first: dict[tuple[Any, ...], int] = {}
-    for index, item in enumerate(items):
-        identity = _identity(keys, item)
-        if identity is None:
-            continue
-        before = first.setdefault(identity, index)
-        if before != index:
-            yield _duplicate((*path, index), keys, identity, before)
-
-
-def _identity(keys: tuple[str, ...], item: Any) -> tuple[Any, ...] | None:
-    """What tells an entry from the others; None when it lacks a key (which is a problem of its own)."""
-    if not keys:
-        return (item,) if isinstance(item, (str, int)) else None
-    if not isinstance(item, dict):
-        return None
-    found = tuple(item.get(key, _KEY_DEFAULTS.get(key)) for key in keys)
-    return found if all(isinstance(part, (str, int)) for part in found) else None
-
-
-def _duplicate(path: Path, keys: tuple[str, ...], identity: tuple[Any, ...], before: int) -> SchemaProblem:
-    parts = [f"{key} {value}" for key, value in zip(keys, identity, strict=False)] or [str(identity[0])]
-    message = f"has the same {' and '.join(parts)} as entry [{before}]"
-    return SchemaProblem(path, "TF105", message, "keep one of the two, or tell them apart")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from trainform.diagnostics import dotted
+from trainform.k8s.plain_fit import surely_fits
 from trainform.k8s.schema import check
 from trainform.k8s.schemas import definitions, reference
 
@@ -340,3 +343,32 @@ def test_the_schemas_use_no_keyword_that_cannot_be_explained():
     limits = {"maxItems", "maxLength", "maximum", "minItems", "minLength", "minProperties", "minimum"}
     silent = {"$ref", "default", "items", "x-go-omitempty", "x-kubernetes-list-map-keys"}
     assert used == explained | limits | silent
+
+
+@pytest.mark.parametrize(("kind", "tree"), VALID)
+def test_a_look_by_hand_finds_plain_trees_valid(kind, tree):
+    assert surely_fits(reference(kind), tree) == (None not in tree.get("spec", {}).values())
+
+
+@pytest.mark.parametrize(("kind", "tree"), [given for given, _ in PROBLEMS])
+def test_a_look_by_hand_calls_nothing_faulty_valid(kind, tree):
+    assert not surely_fits(reference(kind), tree)
+
+
+def test_the_validator_is_imported_only_for_a_doubt_or_for_many():
+    code = (
+        "import sys; from trainform.k8s.schema import check\n"
+        "def look(value): check('EnvVar', {'name': 'A', 'value': value}); print('jsonschema_rs' in sys.modules)\n"
+        "look('a'); look(1)"
+    )
+    assert python(code) == ["False", "True"]
+    code = (
+        "import sys; from trainform.k8s.schema import check, expect_many\n"
+        "expect_many(); check('EnvVar', {'name': 'A'}); print('jsonschema_rs' in sys.modules)"
+    )
+    assert python(code) == ["True"]
+
+
+def python(code):
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout.split()
