@@ -1,7 +1,6 @@
 """What every model of this room shares: its strictness, and the door to what Kubernetes owns."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -28,8 +27,7 @@ def absent(default: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: default if value is None else value)
 
 
-@dataclass(frozen=True, slots=True)
-class Kube:
+class Kube(NamedTuple):
     """Marks a plain tree of the named kind, checked by Kubernetes' own schema and shared, less its nulls."""
 
     kind: str
@@ -42,8 +40,7 @@ class Kube:
         return without_nulls(tree)
 
 
-@dataclass(frozen=True, slots=True)
-class KubeList:
+class KubeList(NamedTuple):
     """Marks a list of such trees."""
 
     kind: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli.targets import Inputs, Target, load, load_all
 from trainform.diagnostics import Diagnostic
@@ -22,15 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["Inputs", "Outcome", "compile_targets", "installed", "load", "load_all", "shipped_catalogue"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Compiled jobs with their own diagnostics, and those of the stream or repository as a whole."""
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
-    failures: list[PluginFailure] = field(default_factory=list)
-    compilations: list[Compilation] = field(default_factory=list)
-    catalogue: Catalogue | None = None
+    failures: list[PluginFailure]
+    compilations: list[Compilation]
+    catalogue: Catalogue
 
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]

@@ -8,7 +8,7 @@ once more in one piece, so that the answer is always that of the whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import click
@@ -154,9 +154,9 @@ def travelling(diagnostics: Iterable[Diagnostic], *, whole: bool = False) -> lis
             small.append(each)
         elif whole or each.severity == "error" or shown[each.code] <= FEW:
             at = each.position or Position(1, 1)
-            small.append(replace(each, place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
+            small.append(each._replace(place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
         else:
-            small.append(replace(each, place=Spot(each.file, Position(1, 1))))
+            small.append(each._replace(place=Spot(each.file, Position(1, 1))))
     return small
 
 

@@ -214,7 +214,7 @@ def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
     """A problem of a key file without the line that it stands in: a key may be there in the clear."""
     if not problem.file.startswith(folder):
         return problem
-    return replace(problem, place=WholeFile(problem.file), at=problem.position)
+    return problem._replace(place=WholeFile(problem.file), at=problem.position)
 
 
 def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:

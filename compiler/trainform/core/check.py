@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trainform.core.blame import blame
@@ -43,7 +42,7 @@ def _tell_members(plan: Plan, tree: Tree) -> None:
     for index, told in enumerate(plan.diagnostics):
         if told.severity == "error" and told.path == ("spec", "trainer", "numNodes") and not told.object:
             name = f"{tree['kind']}/{tree['metadata']['name']}"
-            plan.diagnostics[index] = replace(told, object=name, object_path=("spec", "minMember"))
+            plan.diagnostics[index] = told._replace(object=name, object_path=("spec", "minMember"))
 
 
 def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity = "error") -> None:
@@ -53,7 +52,7 @@ def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity =
     name = f"{tree['kind']}/{tree['metadata'].get('name', '')}"
     for index, told in enumerate(plan.diagnostics):
         if told.severity == severity == "error" and told.place is source and told.path == path and not told.object:
-            plan.diagnostics[index] = replace(told, object=name, object_path=problem.path)
+            plan.diagnostics[index] = told._replace(object=name, object_path=problem.path)
             return
     plan.report(
         problem.code,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.core.check import check_objects
 from trainform.core.companions import attach
 from trainform.core.destination import Destination
 from trainform.core.engine import annotate
-from trainform.core.facts import NO_FACTS, Facts
+from trainform.core.facts import Facts
 from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, key_of, sort
 from trainform.core.link import find_runtime
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledJob:
+class CompiledJob(NamedTuple):
     """One TrainJob's result: `objects` is empty when any diagnostic is an error; `secrets`, the key
     Secrets that it needs, and its `runtime`, are known even then."""
 
@@ -43,15 +42,14 @@ class CompiledJob:
     namespace: str
     environment: str
     document: Document
-    objects: list[Tree] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    deviations: list[str] = field(default_factory=list)
-    secrets: list[SecretNeed] = field(default_factory=list)
-    runtime: Input | None = None
+    objects: list[Tree]
+    diagnostics: list[Diagnostic]
+    deviations: list[str]
+    secrets: list[SecretNeed]
+    runtime: Input | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Compilation:
+class Compilation(NamedTuple):
     """All jobs in the order of their documents, and the problems that are no single job's.
 
     `failures` holds what plugins raised, for whoever debugs them; `inputs` what the jobs were compiled from;
@@ -61,11 +59,11 @@ class Compilation:
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
-    failures: list[PluginFailure] = field(default_factory=list)
-    environment: str = "default"
-    facts: Facts = NO_FACTS
-    inputs: Inputs = field(default_factory=Inputs)
-    unmatched: list[Diagnostic] = field(default_factory=list)
+    failures: list[PluginFailure]
+    environment: str
+    facts: Facts
+    inputs: Inputs
+    unmatched: list[Diagnostic]
 
 
 @dataclass(slots=True, eq=False)

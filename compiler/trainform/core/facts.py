@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """Declared objects by kind, namespace (empty for cluster-wide kinds) and name."""
 
-    objects: dict[tuple[str, str, str], Tree] = field(default_factory=dict)
+    objects: dict[tuple[str, str, str], Tree]
 
     def get(self, kind: str, name: str, namespace: str = "") -> Tree | None:
         return self.objects.get((kind, namespace, name))
@@ -25,4 +23,4 @@ class Facts:
         return sorted(n for k, ns, n in self.objects if k == kind and ns == namespace)
 
 
-NO_FACTS = Facts()
+NO_FACTS = Facts({})

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
@@ -42,8 +42,7 @@ Key = tuple[str, str, str]
 """Kind, namespace (empty for cluster-wide kinds) and name."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Input:
+class Input(NamedTuple):
     """One document, what was read of it, and its problems.
 
     `sound` is false when it has an error that the cluster would not mend by a default. `companions` are the
@@ -72,7 +71,7 @@ class Inputs:
     keys: KeyFiles = field(default_factory=dict)
     runtimes: dict[Key, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
-    facts: Facts = field(default_factory=Facts)
+    facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -149,7 +148,7 @@ def _hand_out_companions(inputs: Inputs) -> None:
         for key in owners:
             found.setdefault(key, []).append(companion.document.tree)
     for key, trees in found.items():
-        inputs.runtimes[key] = replace(inputs.runtimes[key], companions=in_order(trees))
+        inputs.runtimes[key] = inputs.runtimes[key]._replace(companions=in_order(trees))
 
 
 def _place(inputs: Inputs, key: Key, item: Input) -> None:
@@ -174,7 +173,7 @@ def _place(inputs: Inputs, key: Key, item: Input) -> None:
 def _ambiguous(*runtimes: Input) -> Input:
     """Runtimes of one name as one with an error: whichever a job means, it cannot go on."""
     first, second = sorted(runtimes, key=lambda runtime: _start(runtime.document))
-    return replace(first, diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
+    return first._replace(diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
 def _input(document: Document, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]) -> Input:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.plugin import STAGES, Plugin
 
@@ -19,8 +18,7 @@ class PluginFailure(Exception):
     """A plugin raised, which no plugin may; the cause is chained."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(NamedTuple):
     """For each stage, the plugins that take part in it, with what they do; `choosy` are those that do not act for
     every job.
 

@@ -6,8 +6,7 @@ a name, and a key file is what `trainform keys` encrypted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,8 +28,7 @@ _SHAPES: dict[KeyKind, tuple[str, tuple[str, ...]]] = {
 """Type and keys of a Secret. Source: kubeflow/trainer `pkg/constants` and its flux plugin."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretNeed:
+class SecretNeed(NamedTuple):
     """A Secret that pods mount: its stable name, type, and the keys that they look for.
 
     The name never carries a content hash: an encrypted Secret is bound to it.

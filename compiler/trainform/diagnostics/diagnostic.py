@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 Severity = Literal["error", "warning", "info"]
@@ -45,8 +44,7 @@ class Spot(NamedTuple):
         return self.text if number == self.at.line else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """A problem with its cause in plain words and what to write instead.
 
     `path` speaks of the source document `place`; `object` and `object_path` of a rendered
@@ -98,7 +96,7 @@ class Diagnostic:
 
     def by(self, plugin: str) -> Diagnostic:
         """The same problem, marked as found by `plugin`."""
-        return self if self.plugin else replace(self, plugin=plugin)
+        return self if self.plugin else self._replace(plugin=plugin)
 
 
 def dotted(path: Path) -> str:

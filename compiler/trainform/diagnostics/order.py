@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from trainform.diagnostics.diagnostic import Diagnostic, Severity, dotted
 
@@ -16,7 +15,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     A runtime that ten jobs use is read once but checked with each of them, hence the doubles.
     """
     # Looked up once: a position costs a walk through the source, and every format asks for it several times.
-    placed = (replace(each, at=each.position) if each.place else each for each in diagnostics)
+    placed = (each._replace(at=each.position) if each.place else each for each in diagnostics)
     unique = {_key(diagnostic): diagnostic for diagnostic in placed}
     return [unique[key] for key in sorted(unique)]
 
@@ -69,9 +68,9 @@ def _first_of(group: list[Diagnostic]) -> Diagnostic:
     first = next((each for each in group if each.object), group[0])
     if len(group) > 1 and first.code == BROKEN_RUNTIME:
         message = f"{group[0].message}, and {counted(len(group) - 1, 'more error')}"
-        return replace(group[0], message=message, object="", object_path=())
+        return group[0]._replace(message=message, object="", object_path=())
     others = len({each.object for each in group if each.object}) - 1
-    return replace(first, others=others) if others > 0 else first
+    return first._replace(others=others) if others > 0 else first
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

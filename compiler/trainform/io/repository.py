@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.files import read_bytes
@@ -26,12 +27,11 @@ class Listing:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """`root` is an absolute path free of links."""
 
     root: str
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = Settings()
 
     def jobs(self) -> Listing:
         return list_files(self.root, self.settings.jobs)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.suggest import did_you_mean
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 FILE = "trainform.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """Folders relative to the root, with `/` between their parts. Every key has a default."""
 
     jobs: str = "jobs"
@@ -26,7 +24,7 @@ class Settings:
 
 _NO_OUTPUT = (".trainform", ".git")
 
-KEYS = tuple(field.name for field in fields(Settings))
+KEYS = Settings._fields
 
 
 def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:

@@ -6,7 +6,7 @@ Source: the Configuration Functions Specification of kustomize, `cmd/config/docs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from trainform.diagnostics import Diagnostic
@@ -82,7 +82,7 @@ def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> 
     for document in inner:
         size = len(document.prefix)
         if problem.place is whole and problem.path[:size] == document.prefix:
-            return replace(problem, place=document, path=problem.path[size:])
+            return problem._replace(place=document, path=problem.path[size:])
     return problem
 
 

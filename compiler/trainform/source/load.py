@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
@@ -120,8 +119,8 @@ def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagn
     for document in documents:
         size = len(document.prefix)
         if problem.path[:size] == document.prefix:
-            return replace(problem, place=document, path=problem.path[size:])
-    return replace(problem, place=part.source)
+            return problem._replace(place=document, path=problem.path[size:])
+    return problem._replace(place=part.source)
 
 
 def _not_an_object(item: object, part: Part, path: Path) -> Diagnostic:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from trainform.plugin import TRAINER_PORT, Path, Tree, gpu_count
@@ -32,8 +31,7 @@ class Flag(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Injected:
+class Injected(NamedTuple):
     """What the variables say: `processes` per node are `auto` with GPUs, of which there are `gpus`."""
 
     nodes: str

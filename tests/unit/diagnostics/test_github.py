@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from trainform.diagnostics.github import render_github
@@ -40,13 +38,13 @@ def test_nothing_to_tell():
 
 
 def test_a_message_cannot_start_a_command_of_its_own():
-    problem = replace(NOWHERE, message="100 %\r\n::set-env name=PATH::/tmp")
+    problem = NOWHERE._replace(message="100 %\r\n::set-env name=PATH::/tmp")
     assert render_github([problem]).count("\n") == 1
     assert "100 %25%0D%0A::set-env" in render_github([problem])
 
 
 def test_a_file_name_cannot_add_properties():
-    problem = replace(TYPE, place=place("jobs/a,line=1::b.yaml"))
+    problem = TYPE._replace(place=place("jobs/a,line=1::b.yaml"))
     assert render_github([problem]).startswith("::error file=jobs/a%2Cline=1%3A%3Ab.yaml,line=4,")
 
 
@@ -55,11 +53,11 @@ def test_files_of_a_repository_within_the_checkout():
 
 
 def test_a_file_outside_of_the_repository_keeps_its_path():
-    assert "file=/tmp/job.yaml," in render_github([replace(TYPE, place=place("/tmp/job.yaml"))], "ml/")
+    assert "file=/tmp/job.yaml," in render_github([TYPE._replace(place=place("/tmp/job.yaml"))], "ml/")
 
 
 def test_more_than_the_ten_that_github_shows():
-    many = [replace(NOWHERE, message=f"problem {number}") for number in range(40)]
+    many = [NOWHERE._replace(message=f"problem {number}") for number in range(40)]
     assert render_github(many).count("::error ") == 40
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -58,7 +57,7 @@ def test_a_fault_that_many_jobs_share_is_told_once():
 
 
 def test_a_failure_tells_all_that_a_terminal_would():
-    failure = suite([TYPE, replace(TYPE, message="<b> & \x1b[31m")]).find("testcase/failure")
+    failure = suite([TYPE, TYPE._replace(message="<b> & \x1b[31m")]).find("testcase/failure")
     assert failure.attrib == {"type": "TF102", "message": "<b> & \ufffd[31m (and 1 more)"}
     assert "error TF102 spec.trainer.numNodes: must be a number" in failure.text
     assert "4 |     numNodes: many # 100 %" in failure.text
@@ -84,4 +83,4 @@ def test_a_file_is_a_case_once():
 
 def test_a_name_that_needs_escapes():
     name = 'jobs/"a"&<b>.yaml'
-    assert outcomes(suite([replace(TYPE, place=place(name))])) == {name: ["failure"]}
+    assert outcomes(suite([TYPE._replace(place=place(name))])) == {name: ["failure"]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from importlib.resources import files
 
 import jsonschema_rs
@@ -80,9 +79,9 @@ def test_a_fault_that_shows_in_a_rendered_object():
     ("problem", "prefix", "expected"),
     [
         (TYPE, "ml/", {"uri": "ml/jobs/llm.yaml", "uriBaseId": "%SRCROOT%"}),
-        (replace(TYPE, place=place("jobs/größe 1#.yaml")), "",
+        (TYPE._replace(place=place("jobs/größe 1#.yaml")), "",
          {"uri": "jobs/gr%C3%B6%C3%9Fe%201%23.yaml", "uriBaseId": "%SRCROOT%"}),
-        (replace(TYPE, place=place("/tmp/job.yaml")), "ml/", {"uri": "file:///tmp/job.yaml"}),
+        (TYPE._replace(place=place("/tmp/job.yaml")), "ml/", {"uri": "file:///tmp/job.yaml"}),
         (STREAM, "ml/", {"uri": "stdin"}),
         (NOWHERE, "", {"uri": "trainform.yaml", "uriBaseId": "%SRCROOT%"}),
     ],
@@ -97,7 +96,7 @@ def fingerprints(*problems):
 
 
 def test_a_fingerprint_outlives_moved_lines_and_other_words():
-    moved = replace(TYPE, message="a number is due", at=Position(40, 15))
+    moved = TYPE._replace(message="a number is due", at=Position(40, 15))
     assert fingerprints(TYPE) == fingerprints(moved)
 
 
@@ -106,10 +105,10 @@ def test_a_fingerprint_is_the_same_in_every_version():
 
 
 def test_problems_of_one_field_have_fingerprints_of_their_own():
-    assert len(set(fingerprints(TYPE, replace(TYPE, message="must not be negative")))) == 2
+    assert len(set(fingerprints(TYPE, TYPE._replace(message="must not be negative")))) == 2
     assert len(set(fingerprints(*ALL))) == len(ALL)
 
 
 def test_the_code_of_a_plugin_from_elsewhere_is_its_own_title():
-    (rule,) = run(replace(TYPE, code="ACME1"))["tool"]["driver"]["rules"]
+    (rule,) = run(TYPE._replace(code="ACME1"))["tool"]["driver"]["rules"]
     assert rule == {"id": "ACME1", "shortDescription": {"text": "ACME1"}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import dedent
 
 import pytest
@@ -181,7 +181,7 @@ def test_colour_adds_escapes_and_changes_no_text():
 def runtime_fault(code: str = "TF530", message: str = "no such volume", *, job: str = "", field: str = "spec"):
     place = Source("spec: {}\n", Position(1, 7), "runtimes/torch.yaml")
     found = Diagnostic(code, "error", message, path=("spec",), place=place)
-    return replace(found, object=f"JobSet/{job}", object_path=(field,)) if job else found
+    return found._replace(object=f"JobSet/{job}", object_path=(field,)) if job else found
 
 
 def test_a_fault_of_a_runtime_is_told_once_for_all_its_jobs():
