@@ -255,6 +255,7 @@ def _word(text: str) -> str:
 
 
 def _quote(text: str) -> str:
+
     return shlex.quote(text) if text else ""
 
 

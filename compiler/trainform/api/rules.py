@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainform.api.hints import better_name
 from trainform.api.problem import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepInitializer, TrainJob
@@ -223,6 +222,8 @@ def better(name: str) -> str:
     """What to write instead of a name that Kubernetes refuses."""
     if len(name) > names.LABEL_LENGTH:
         return "choose a shorter name"
+    from trainform.api.hints import better_name
+
     return f"write {better_name(name)}" if name else "write a name, such as llm"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 from trainform.cli import BUG, OK
@@ -17,6 +16,8 @@ and send what it prints and, if you may share it, the input."""
 
 def report(error: BaseException) -> None:
     """On stderr: what happened, and how to tell us; the traceback when TRAINFORM_DEBUG asks for it."""
+    import traceback  # brings much along, for what hardly ever happens
+
     debugging = os.environ.get("TRAINFORM_DEBUG", "") not in ("", "0")
     if debugging:
         traceback.print_exception(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli.selection import named, train_jobs
@@ -25,8 +24,7 @@ NOTHING = digest_of([])
 """The digest of no document: there is no snapshot of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frozen:
+class Frozen(NamedTuple):
     """A job that stays as it is, with the document that did not change."""
 
     id: JobId

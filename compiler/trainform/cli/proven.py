@@ -9,8 +9,7 @@ Whatever else may decide about jobs, a runtime, an Environment, a snapshot or th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform import __version__
 from trainform.cli.behind import third_party
@@ -36,8 +35,7 @@ LEAST = 1000
 _FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """How a repository differs from a commit that was proven.
 
     `paths` are the files that changed, `files` the files of jobs to read, `touched` the jobs to look at: the others
@@ -48,14 +46,13 @@ class Changes:
     files: list[str]
     touched: set[JobId]
     before: dict[JobId, Lock]
-    known: dict[str, Any] = field(default_factory=dict)
+    known: dict[str, Any]
 
     def untouched(self, state: State) -> set[JobId]:
         return {job for job in state.ids() if job not in self.touched}
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """A look at what changed since a commit that was proven, which git has begun to take."""
 
     commit: Commit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli.behind import Groups, group, presents_of
 from trainform.cli.compiling import Outcome, compile_targets
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 _UPGRADE = "nothing can prove how it was rendered: run `trainform upgrade` for it, or bring the file back with git"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a run was asked for.
 
     `whole`: it is about every job of `environments` (all, where that is empty), so that jobs that are gone are
@@ -181,7 +180,7 @@ def _keep(work: Work, targets: Sequence[Target]) -> None:
 
 def _with_source(job: Frozen) -> Lock:
     """The lock of a job whose TrainJob may have moved to another file."""
-    return replace(job.lock, source=job.document.file)
+    return job.lock._replace(source=job.document.file)
 
 
 def _not_remade(job: Frozen, plan: Plan) -> Diagnostic:

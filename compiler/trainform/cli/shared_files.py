@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli.state import edited_by_hand
 from trainform.diagnostics import Diagnostic
@@ -27,8 +26,7 @@ _TEXT = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SharedList:
+class SharedList(NamedTuple):
     """A `kustomization.yaml` of an environment or a namespace, and the folders that it should list: none,
     where it should not be there."""
 

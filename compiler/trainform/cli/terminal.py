@@ -17,9 +17,11 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
-    from trainform.diagnostics.text import render_text
+    told = list(diagnostics)
+    if told:
+        from trainform.diagnostics.text import render_text
 
-    stream.write(render_text(diagnostics, colour=wants_colour(stream)))
+        stream.write(render_text(told, colour=wants_colour(stream)))
 
 
 def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic], stream: TextIO) -> None:

@@ -7,8 +7,7 @@ JobSet that leaves them behind gives a gang that waits for ever, or a launcher t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
 from trainform.core.object_patches import Patched, object_name
@@ -48,8 +47,7 @@ def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[Patch
     return [_told(each, new, patched) for each in found]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
+class _Change(NamedTuple):
     """The JobSet and another object of the job, before and after the patches."""
 
     old: Tree
@@ -58,8 +56,7 @@ class _Change:
     now: Tree | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Misfit:
+class _Misfit(NamedTuple):
     """What is wrong with the object that was `tree`, at `path`."""
 
     tree: Tree

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.k8s.rule_parts import number, replicas, table, tables, text
 
@@ -41,8 +40,7 @@ def size_of(job: Tree) -> Size:
     return max(replicas(job), 0), max(1 if parallelism is None else parallelism, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Pods:
+class Pods(NamedTuple):
     """The host names of a JobSet's pods: `<jobset>-<job>-<replica>-<pod>.<subdomain>`.
 
     They are counted, never listed: a patch may ask for two thousand million of them.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from trainform.api.selectors import matches_labels
 from trainform.diagnostics.suggest import did_you_mean
@@ -62,8 +62,7 @@ class PatchProblem:
     object_path: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(NamedTuple):
     """One condition: `field` in the words of a target, the value `wanted`, and where that is written."""
 
     field: str

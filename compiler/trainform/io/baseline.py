@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from trainform.io.files import read_bytes
 from trainform.io.git import GitError, commit_of, files_at, git, start
@@ -40,8 +39,7 @@ def baseline(root: str, name: str) -> Baseline:
         raise GitError(f"{error}; nor is there such a folder") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A commit of the repository that the working tree at `root` is of, or a part of."""
 
     root: str
@@ -71,8 +69,7 @@ class Commit:
         return files_at(self.root, self.id, named) if named else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A copy of the repository at `path`."""
 
     root: str

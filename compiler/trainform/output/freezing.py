@@ -31,8 +31,7 @@ class Cause(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Documents as they were, kept in `.trainform/snapshots/<digest>.yaml` while a lock names them."""
 
     digest: str

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainform.output.layout import is_part
 
@@ -20,8 +19,7 @@ class LockError(ValueError):
     """A lock that is not as we write it; the message says in what."""
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimePin:
+class RuntimePin(NamedTuple):
     """A runtime as it was; `namespace` is empty for a ClusterTrainingRuntime. The digest covers companions."""
 
     kind: str
@@ -34,8 +32,7 @@ class RuntimePin:
         return self.kind, self.namespace, self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
+class Pins(NamedTuple):
     """What a job stays on until it is changed or upgraded: everything that it was rendered with but itself.
 
     `compiler` is the version of trainform; `plugins` the versions of other packages that brought plugins;
@@ -46,12 +43,11 @@ class Pins:
     compiler: str
     runtime: RuntimePin
     environment: str
-    plugins: Mapping[str, str] = field(default_factory=dict)
-    keys: Mapping[str, str] = field(default_factory=dict)
+    plugins: Mapping[str, str]
+    keys: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(NamedTuple):
     """`train_job` is the digest of the TrainJob after templating, `source` the file that it stands in,
     `files` the digests of the files in the job's folder, by name."""
 
@@ -61,8 +57,7 @@ class Lock:
     files: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class LockFile:
+class LockFile(NamedTuple):
     """A lock file: while files are being replaced, it also holds what is replaced.
 
     `underway` says that it does; `previous` is None then if there was nothing.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from support.repositories import environment, job, runtime
@@ -81,7 +79,7 @@ def test_a_job_is_behind_what_changed(now, causes):
 
 
 def test_a_job_is_behind_a_key_that_was_made_anew():
-    pins = replace(lock(*NOW, job("llm")).pins, keys={"llm-mpi-ssh-auth": "k1"})
+    pins = lock(*NOW, job("llm")).pins._replace(keys={"llm-mpi-ssh-auth": "k1"})
     assert present(*NOW).causes(pins, "ml") == [
         Cause("key", "ml/llm-mpi-ssh-auth", "key Secret ml/llm-mpi-ssh-auth changed")
     ]

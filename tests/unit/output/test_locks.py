@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from trainform.output.locks import Lock, LockError, LockFile, Pins, RuntimePin, dump, parse
 
-PINS = Pins("0.1.0", RuntimePin("ClusterTrainingRuntime", "", "torch", "r1"), "e1")
+PINS = Pins("0.1.0", RuntimePin("ClusterTrainingRuntime", "", "torch", "r1"), "e1", {}, {})
 LOCK = Lock("j1", "jobs/llm.yaml", PINS, {"jobset-llm.yaml": "f1"})
 RICH = Pins("0.1.0", RuntimePin("TrainingRuntime", "ml", "torch", "r1"), "e1", {"acme": "2.0"}, {"llm-ssh": "k1"})
-OLD = replace(LOCK, train_job="j0", files={"jobset-llm.yaml": "f0"})
+OLD = LOCK._replace(train_job="j0", files={"jobset-llm.yaml": "f0"})
 
 
 @pytest.mark.parametrize(
     "file",
     [
         LockFile(LOCK),
-        LockFile(replace(LOCK, pins=RICH)),
-        LockFile(replace(LOCK, files={})),
+        LockFile(LOCK._replace(pins=RICH)),
+        LockFile(LOCK._replace(files={})),
         LockFile(LOCK, underway=True),
-        LockFile(LOCK, underway=True, previous=replace(LOCK, train_job="j0")),
+        LockFile(LOCK, underway=True, previous=LOCK._replace(train_job="j0")),
     ],
 )
 def test_a_lock_is_read_back_as_it_was_written(file):
@@ -30,7 +29,7 @@ def test_a_lock_is_read_back_as_it_was_written(file):
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_files():
-    one, other = (replace(LOCK, files=dict(files)) for files in ([("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]))
+    one, other = (LOCK._replace(files=dict(files)) for files in ([("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]))
     assert dump(LockFile(one)) == dump(LockFile(other))
 
 
