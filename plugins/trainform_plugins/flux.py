@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pkgutil
 import re
-import shlex
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -255,6 +254,7 @@ def _word(text: str) -> str:
 
 
 def _quote(text: str) -> str:
+    import shlex  # for jobs of Flux only
 
     return shlex.quote(text) if text else ""
 

@@ -222,7 +222,7 @@ def better(name: str) -> str:
     """What to write instead of a name that Kubernetes refuses."""
     if len(name) > names.LABEL_LENGTH:
         return "choose a shorter name"
-    from trainform.api.hints import better_name
+    from trainform.api.hints import better_name  # for bad names only
 
     return f"write {better_name(name)}" if name else "write a name, such as llm"
 

@@ -18,7 +18,7 @@ def wants_colour(stream: TextIO) -> bool:
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
     told = list(diagnostics)
-    if told:
+    if told:  # most runs have nothing to tell, and need nothing to tell it with
         from trainform.diagnostics.text import render_text
 
         stream.write(render_text(told, colour=wants_colour(stream)))
