@@ -68,10 +68,11 @@ class Twins:
         read: list[str] = []
         with monkeypatch.context() as patch:
             from trainform.cli import targets
+            from trainform.cli.target import Target
 
             own = targets.Survey.part
 
-            def part(self: targets.Survey, files: list[str]) -> list[targets.Target]:
+            def part(self: targets.Survey, files: list[str]) -> list[Target]:
                 read.extend(files)
                 return own(self, files)
 

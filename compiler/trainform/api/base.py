@@ -3,7 +3,6 @@
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
 
 from trainform.k8s import schema
@@ -16,10 +15,16 @@ KUBERNETES = "kubernetes"
 """The type of the error that carries a list of SchemaProblem in its context."""
 
 
+def _camel(name: str) -> str:
+    """`num_nodes` as the API spells it, `numNodes`: pydantic's `to_camel`, less the patterns that it has to compile."""
+    head, *others = name.split("_")
+    return head + "".join(map(str.capitalize, others))
+
+
 class Model(BaseModel):
     """A part of a document: frozen, nothing unknown, no coercion (a number is not a string)."""
 
-    model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(alias_generator=_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
 
 def absent(default: Any) -> BeforeValidator:

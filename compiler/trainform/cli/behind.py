@@ -12,7 +12,7 @@ from trainform.diagnostics.order import counted
 if TYPE_CHECKING:
     from trainform.cli.compiling import Outcome
     from trainform.cli.state import State
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.io.state import JobId
     from trainform.output.freezing import Cause, Present
     from trainform.output.locks import Pins

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.cli.targets import Inputs, Target, load, load_all
+from trainform.cli.target import Target
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from trainform.core.pipeline import Observer, PluginFailure
     from trainform.core.registry import Installed
     from trainform.source import Document
-
-__all__ = ["Inputs", "Outcome", "compile_targets", "installed", "load", "load_all", "shipped_catalogue"]
 
 
 class Outcome(NamedTuple):

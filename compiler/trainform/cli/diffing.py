@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trainform.cli.behind import presents_of
-from trainform.cli.compiling import Outcome, compile_targets, load_all
+from trainform.cli.compiling import Outcome, compile_targets
 from trainform.cli.falling_behind import falling_behind
 from trainform.cli.frozen import set_frozen_apart
 from trainform.cli.reach import Reach, jobs_of, reach
 from trainform.cli.state import State, read_state
-from trainform.cli.targets import Target, repository_targets
+from trainform.cli.target import Target
+from trainform.cli.targets import load_all, repository_targets
 from trainform.cli.versions import Version, untouched, version_compiled, version_rendered, versions_before
 from trainform.diagnostics import Diagnostic
 from trainform.io.repository import Repository

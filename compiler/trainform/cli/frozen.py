@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli.selection import named, train_jobs
 from trainform.cli.state import State
-from trainform.cli.targets import Target
+from trainform.cli.target import Target
 from trainform.diagnostics import Diagnostic
 from trainform.io.place import file_error
 from trainform.io.state import JobId, file_bytes, snapshot_file

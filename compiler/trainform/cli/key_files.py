@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.api.environment import Secrets
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.core.compile import Compilation
     from trainform.core.secrets import KeyFiles, SecretNeed
 

@@ -13,7 +13,7 @@ from trainform.io.repository import is_template
 from trainform.output.rerun import CannotMark, mark
 
 if TYPE_CHECKING:
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.io.repository import Repository
     from trainform.source import Document
 

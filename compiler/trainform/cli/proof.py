@@ -20,7 +20,7 @@ from trainform.output.freezing import digest_of, digests_of_files
 from trainform.output.layout import job_folder
 
 if TYPE_CHECKING:
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.output.locks import Pins
 
 StateName = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]

@@ -15,7 +15,7 @@ from trainform import __version__
 from trainform.cli.behind import third_party
 from trainform.cli.reach import jobs_of
 from trainform.cli.selection import named, train_jobs
-from trainform.cli.targets import load
+from trainform.cli.target import load
 from trainform.io import record
 from trainform.io.baseline import Commit
 from trainform.io.git import GitError, commit_of
@@ -26,7 +26,8 @@ from trainform.output.locks import Lock, LockError, parse
 
 if TYPE_CHECKING:
     from trainform.cli.state import State
-    from trainform.cli.targets import Survey, Target
+    from trainform.cli.target import Target
+    from trainform.cli.targets import Survey
     from trainform.io.repository import Repository
 
 LEAST = 1000

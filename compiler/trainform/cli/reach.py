@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trainform.cli.targets import load
+from trainform.cli.target import load
 from trainform.io.repository import ENDINGS, Repository, is_template
 from trainform.io.settings import FILE, Settings, parse_settings
 from trainform.io.state import LOCKS, JobId

@@ -25,7 +25,7 @@ from trainform.output.layout import job_files
 
 if TYPE_CHECKING:
     from trainform.cli.shards import Elsewhere
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.core.compile import CompiledJob
     from trainform.core.pipeline import PluginFailure
     from trainform.io.writer import Staged

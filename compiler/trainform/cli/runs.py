@@ -17,7 +17,8 @@ from trainform.cli.rendering import Part, Request, work_out
 from trainform.cli.selection import select
 from trainform.cli.slices import Slice, in_slices
 from trainform.cli.state import State, read_state
-from trainform.cli.targets import Survey, Target, survey
+from trainform.cli.target import Target
+from trainform.cli.targets import Survey, survey
 from trainform.cli.terminal import print_brief, print_json
 from trainform.cli.writing import carry_out, tell
 from trainform.diagnostics.order import has_errors

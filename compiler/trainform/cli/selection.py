@@ -11,7 +11,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.repository import ENDINGS
 
 if TYPE_CHECKING:
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.source import Document
 
 

@@ -19,7 +19,7 @@ from trainform.output.freezing import is_frozen
 
 if TYPE_CHECKING:
     from trainform.cli.state import State
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.io.state import JobId
     from trainform.output.freezing import Present
     from trainform.output.locks import Lock

@@ -21,7 +21,8 @@ from trainform.io.workers import WorkerDied, answers, can_fork, processors
 if TYPE_CHECKING:
     from trainform.api import Read
     from trainform.cli.compiling import Outcome
-    from trainform.cli.targets import Survey, Target
+    from trainform.cli.target import Target
+    from trainform.cli.targets import Survey
     from trainform.diagnostics import Diagnostic
     from trainform.io.state import JobId
     from trainform.source import Document

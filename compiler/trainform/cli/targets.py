@@ -2,65 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from trainform.cli.target import Inputs, Target, load
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.place import WholeFile, file_error
 from trainform.io.repository import KEYS, Repository, is_template
 
 if TYPE_CHECKING:
-    from trainform.api import Environment, Read
+    from trainform.api import Read
     from trainform.source import Document
 
-STDIN = "<stdin>"
-DEFAULT = "default"
 
-
-@dataclass(slots=True)
-class Inputs:
-    """Documents, and what was wrong with the files that they came from."""
-
-    documents: list[Document] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-    def add(self, other: Inputs) -> None:
-        self.documents += other.documents
-        self.diagnostics += other.diagnostics
-
-
-@dataclass(slots=True)
-class Target:
-    """One environment with everything that is compiled for it. `folder` is empty for `default`; `partial`
-    says that some of its jobs were left out; `reads` is what is known of documents that were read before. One with a
-    folder and no `document` is there for its faults alone."""
-
-    name: str = DEFAULT
-    folder: str = ""
-    environment: Environment | None = None
-    document: Document | None = None
-    inputs: Inputs = field(default_factory=Inputs)
-    partial: bool = False
-    reads: Mapping[Document, Read] = field(default_factory=dict)
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of jobs that name none."""
-        return (self.environment.spec.namespace if self.environment else None) or "default"
-
-
-def stream_target() -> Target:
-    """The documents on stdin, an Environment perhaps among them."""
-    return Target(inputs=load(STDIN, sys.stdin.buffer.read()))
-
-
-@dataclass(slots=True)
-class Survey:
+class Survey(NamedTuple):
     """A repository as far as it is read for every job: environments, facts, keys and runtimes. Of the files of
     jobs, only the names are known: those that go to each target, and all of them in order."""
 
@@ -68,7 +27,7 @@ class Survey:
     targets: list[Target]
     files: list[str]
     own_files: list[list[str]]
-    reads: dict[Document, Read] = field(default_factory=dict)
+    reads: dict[Document, Read]
 
     def whole(self) -> list[Target]:
         """The targets with all of their jobs."""
@@ -113,14 +72,7 @@ def survey(repository: Repository, asked: Sequence[str], paths: Sequence[str] | 
     targets = [target for target in targets if not asked or target.name in asked]
     known = set(runtimes.files)
     files = [file for file in dict.fromkeys(file for listing in jobs for file in listing.files) if file not in known]
-    return Survey(repository, targets, files, [_own(target, files, repository) for target in targets])
-
-
-def load(file: str, data: bytes) -> Inputs:
-    from trainform import source
-
-    loaded = source.load(data, file)
-    return Inputs(loaded.documents, loaded.diagnostics)
+    return Survey(repository, targets, files, [_own(target, files, repository) for target in targets], {})
 
 
 def load_all(repository: Repository, files: Iterable[str]) -> Inputs:

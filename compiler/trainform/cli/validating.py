@@ -16,7 +16,8 @@ from trainform.io.state import JobId
 
 if TYPE_CHECKING:
     from trainform.cli.state import State
-    from trainform.cli.targets import Survey, Target
+    from trainform.cli.target import Target
+    from trainform.cli.targets import Survey
     from trainform.core.pipeline import PluginFailure
 
 

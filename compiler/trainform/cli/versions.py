@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainform.cli.compiling import compile_targets
 from trainform.cli.selection import named, train_jobs
-from trainform.cli.targets import Inputs, Target, load
+from trainform.cli.target import Inputs, Target, load
 from trainform.io.repository import is_template
 from trainform.io.state import JobId, folder_bytes, leads_out, lock_file
 from trainform.k8s.rule_parts import table, text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
@@ -66,15 +65,14 @@ class Compilation(NamedTuple):
     unmatched: list[Diagnostic]
 
 
-@dataclass(slots=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """What all jobs of one compile share."""
 
     inputs: Inputs
     destination: Destination
     catalogue: Catalogue
     pipeline: Pipeline
-    failures: list[PluginFailure] = field(default_factory=list)
+    failures: list[PluginFailure]
 
 
 def compile_documents(
@@ -94,7 +92,7 @@ def compile_documents(
     meets is no error. `observe` follows the stages of each job. Never raises for bad input.
     """
     inputs = sort(documents, source, cache)
-    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe))
+    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
     selected = [item for item in inputs.jobs if run.destination.selects(item)]
     jobs = [compile_job(item, run) for item in selected]
     failed = any(_failed(job.diagnostics) for job in jobs)

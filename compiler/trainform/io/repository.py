@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
@@ -19,12 +18,11 @@ KEYS = "keys"
 """The folder of encrypted Secrets within the folder of an Environment."""
 
 
-@dataclass(slots=True)
-class Listing:
+class Listing(NamedTuple):
     """Files in order, as paths relative to the root with `/`, and what hindered the search."""
 
-    files: list[str] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    files: list[str]
+    diagnostics: list[Diagnostic]
 
 
 class Repository(NamedTuple):
@@ -73,7 +71,7 @@ class Repository(NamedTuple):
         name = os.path.relpath(real, self.root).replace(os.sep, "/") if within else real
         if os.path.isdir(real):
             return list_files(self.root if within else real, name)
-        return Listing([name])
+        return Listing([name], [])
 
     def read(self, file: str) -> bytes | Diagnostic:
         return read_file(self.root, file)
@@ -120,7 +118,7 @@ def list_files(root: str, folder: str) -> Listing:
     Links are followed while they stay inside `root`: a repository from a stranger must not make
     the compiler read, and print, what lies elsewhere on the machine.
     """
-    listing = Listing()
+    listing = Listing([], [])
     if os.path.lexists(os.path.join(root, folder)):
         listing.files.extend(_walk(root, folder, (), listing.diagnostics))
     return listing

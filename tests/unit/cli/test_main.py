@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from benchmarks.generate import TORCH, Job, runtime_text
 from trainform import __version__
 from trainform.cli.app import COMMANDS
 
@@ -30,6 +31,26 @@ def test_what_is_asked_often_imports_nothing_slow(argument):
         f"assert run([{argument!r}]) == 0; print(*[m for m in {SLOW} if m in sys.modules], file=sys.stderr)"
     )
     assert python(code).stderr.split() == []
+
+
+UNUSED = (
+    # For a stream without problems, that is: whatever a run does not need is not imported for it.
+    *("jsonschema_rs", "jsonschema", "jinja2", "kubernetes", "traceback", "unicodedata", "shlex", "difflib"),
+    *("asyncio", "email", "importlib.metadata", "logging", "pickle", "shutil", "socket", "ssl", "subprocess"),
+    *("trainform.api.environment", "trainform.api.hints", "trainform.api.problems", "trainform.diagnostics.text"),
+    *("trainform.cli.targets", "trainform.io.repository", "trainform.core.object_patches", "trainform.review"),
+)
+
+
+def test_a_stream_without_problems_imports_only_what_it_needs():
+    stream = f"{runtime_text(TORCH)}---\n{Job(1, TORCH).text()}"
+    code = (
+        "import sys; from trainform import cli; cli._shut_out_plugins_of_pydantic(); "
+        f"assert cli.run(['render', '-']) == 0; print(*[m for m in {UNUSED} if m in sys.modules], file=sys.stderr)"
+    )
+    ran = python(code, input=stream)
+    assert ran.stderr.split() == []
+    assert "kind: JobSet" in ran.stdout
 
 
 def test_the_help_lists_every_command(trainform):
@@ -111,7 +132,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainform.cli.targets.stream_target", interrupted)
+    monkeypatch.setattr("trainform.cli.target.stream_target", interrupted)
     assert trainform("render", "-") == (130, "", "\n")
 
 

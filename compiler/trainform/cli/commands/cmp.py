@@ -12,7 +12,7 @@ from trainform.cli import FAULTY, OK
 
 if TYPE_CHECKING:
     from trainform.cli.compiling import Outcome
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
 

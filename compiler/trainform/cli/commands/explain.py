@@ -13,7 +13,7 @@ from trainform.cli.options import chosen_environments, chosen_root, repository_o
 
 if TYPE_CHECKING:
     from trainform.cli.compiling import Outcome
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.core.compile import CompiledJob
     from trainform.diagnostics import Diagnostic
     from trainform.review.explain import Recorder

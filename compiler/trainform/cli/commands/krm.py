@@ -39,7 +39,7 @@ def krm() -> int:
     """
     from trainform.cli.bug import report_failures
     from trainform.cli.compiling import compile_targets
-    from trainform.cli.targets import STDIN, Inputs, Target
+    from trainform.cli.target import STDIN, Inputs, Target
     from trainform.cli.terminal import print_bytes, print_diagnostics
     from trainform.diagnostics.order import has_errors
     from trainform.output.function_config import environment_of

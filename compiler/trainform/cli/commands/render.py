@@ -64,7 +64,7 @@ def render(
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
     from trainform.cli.bug import report_failures
     from trainform.cli.compiling import compile_targets
-    from trainform.cli.targets import stream_target
+    from trainform.cli.target import stream_target
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
 

@@ -13,7 +13,7 @@ from trainform.cli.options import chosen_environments, chosen_root, repository_o
 
 if TYPE_CHECKING:
     from trainform.cli.marking import MarkedJob, Marking
-    from trainform.cli.targets import Target
+    from trainform.cli.target import Target
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
 

@@ -42,7 +42,8 @@ def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
 
 def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     from trainform import __version__
-    from trainform.cli.targets import load, load_all
+    from trainform.cli.target import load
+    from trainform.cli.targets import load_all
     from trainform.io.repository import open_repository
     from trainform.io.resources import shipped_runtimes
 

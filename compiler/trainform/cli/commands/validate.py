@@ -58,7 +58,7 @@ def validate(
 
 def _stream(paths: Sequence[str]) -> Validated:
     from trainform.cli.compiling import compile_targets
-    from trainform.cli.targets import stream_target
+    from trainform.cli.target import stream_target
     from trainform.cli.validating import Validated
 
     if len(paths) > 1:
