@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # true to type checkers; to import `typing` takes as long as all else of `--version`
 if TYPE_CHECKING:
+    from typing import Any
+
     from trainform.core.plugin import Plugin as Plugin
     from trainform.stream import compile_stream as compile_stream
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from types import ModuleType
-from typing import NoReturn
+
+TYPE_CHECKING = False  # as in trainform/__init__.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 OK, DIFFERS, FAULTY, BUG, INTERRUPTED = 0, 1, 2, 70, 130
 """Exit codes. DIFFERS: something was found that the caller asked about. FAULTY: input or invocation."""

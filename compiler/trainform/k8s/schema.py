@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from trainform.k8s.keyed_lists import duplicates, keyed_lists, repeats
 from trainform.k8s.plain_fit import surely_fits
 from trainform.k8s.schema_explain import SchemaProblem, explain
-from trainform.k8s.schemas import Schema, definitions, reference, resolved
+from trainform.k8s.schemas import Schema, reachable, reference, resolved
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -72,7 +72,7 @@ def _validator(kind: str, *, many: bool = False) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
     schema = {"items": reference(kind)} if many else reference(kind)
-    schema = schema | {"$defs": definitions()}
+    schema = schema | {"$defs": reachable(kind)}
     return Draft202012Validator(schema, pattern_options=RegexOptions())
 
 

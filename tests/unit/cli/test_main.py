@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import trainform as package
 from benchmarks.generate import TORCH, Job, runtime_text
 from trainform import __version__
 from trainform.cli.app import COMMANDS
@@ -31,6 +32,14 @@ def test_what_is_asked_often_imports_nothing_slow(argument):
         f"assert run([{argument!r}]) == 0; print(*[m for m in {SLOW} if m in sys.modules], file=sys.stderr)"
     )
     assert python(code).stderr.split() == []
+
+
+def test_the_version_needs_no_module_but_those_that_python_starts_with():
+    root = os.path.dirname(os.path.dirname(package.__file__))
+    code = f"import sys, os, types; sys.path.insert(0, {root!r}); from trainform.cli import run; "
+    code += "before = {*sys.modules}; run(['--version']); print(*{*sys.modules} - before, 'typing' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[1:] == ["False"]
 
 
 UNUSED = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import runpy
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pytest
 from trainform.diagnostics import dotted
 from trainform.k8s.plain_fit import surely_fits
 from trainform.k8s.schema import check
-from trainform.k8s.schemas import definitions, reference
+from trainform.k8s.schemas import definitions, reachable, reference
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "derive_schemas.py"
 
@@ -372,3 +374,10 @@ def test_the_validator_is_imported_only_for_a_doubt_or_for_many():
 def python(code):
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return ran.stdout.split()
+
+
+@pytest.mark.parametrize("kind", definitions())
+def test_what_a_kind_is_made_of_refers_to_nothing_else(kind):
+    found = reachable(kind)
+    named = set(re.findall(r'"#/\$defs/([^"]+)"', json.dumps(found)))
+    assert {name.replace("%20", " ") for name in named} | {kind} == found.keys()

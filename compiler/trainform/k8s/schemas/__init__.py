@@ -6,6 +6,7 @@ CRD fills in, and `x-go-omitempty` marks fields whose zero value vanishes when G
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -34,6 +35,28 @@ def reference(kind: str) -> Schema:
     if kind not in definitions():
         raise KeyError(kind)
     return {"$ref": _PREFIX + kind.replace(" ", _SPACE)}
+
+
+def reachable(kind: str) -> dict[str, Schema]:
+    """The definitions that a `kind` is made of, its own included: a validator compiles all that it is given."""
+    found: dict[str, Schema] = {}
+    left = [kind]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = definitions()[name]
+            left += _referenced(found[name])
+    return found
+
+
+def _referenced(schema: Schema) -> Iterator[str]:
+    """The types that a schema refers to, with repetitions."""
+    if "$ref" in schema:
+        yield referenced(schema)
+    inner = [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    for each in inner:
+        if each:
+            yield from _referenced(each)
 
 
 def resolved(schema: Schema) -> Schema:
