@@ -138,6 +138,8 @@ def _tell_lost_ports(plan: Plan) -> None:
             declared, wanted = pods.wanted_ports.get(str(container.get("name")), (ports, []))
             if plan.job.spec.trainer is None:  # then the controller adds none (D08)
                 ports, wanted = declared, []
+            if len(ports) < 2 and not (declared and wanted):
+                continue
             controllers = _controllers_ports(declared, wanted)
             if list(map(_port, controllers)) != list(map(_port, ports)):
                 plan.deviates(
@@ -243,7 +245,9 @@ def _with_queue_labels(plan: Plan) -> Tree:
 
     They come last, over what an Environment put there, which is over what the template says.
     """
-    wanted = plan.job.metadata.labels or {}
+    wanted = plan.job.metadata.labels
+    if not wanted:
+        return plan.metadata
     labels = plan.metadata.get("labels") or {}
     known = dict.fromkeys((*QUEUE_LABELS, plan.gang.queue_label))
     moved = {key: wanted[key] for key in known if key in wanted and wanted[key] != labels.get(key)}

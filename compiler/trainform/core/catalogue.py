@@ -32,5 +32,6 @@ class Catalogue:
             document = next(d for d in documents if d.tree.get("kind") == "ClusterTrainingRuntime")
             found = read(document)
             companions = in_order(d.tree for d in documents if runtime_of(d.tree) == name)
-            self._read[name] = Input(document, found, tuple(found.diagnostics), companions=companions)
+            key = ("ClusterTrainingRuntime", "", name)
+            self._read[name] = Input(document, key, found, tuple(found.diagnostics), companions=companions)
         return self._read.get(name)

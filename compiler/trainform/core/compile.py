@@ -11,7 +11,7 @@ from trainform.core.destination import Destination
 from trainform.core.engine import annotate
 from trainform.core.facts import Facts
 from trainform.core.gang import effective_gang
-from trainform.core.inputs import Input, Inputs, key_of, sort
+from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.link import find_runtime
 from trainform.core.patches import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
@@ -205,7 +205,7 @@ def kind_order(tree: Tree) -> int:
 def _result(
     item: Input, run: Run, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
-    _, namespace, name = key_of(item.document, run.inputs.namespace)
+    _, namespace, name = item.key
     told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,

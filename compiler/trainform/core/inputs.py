@@ -43,13 +43,14 @@ Key = tuple[str, str, str]
 
 
 class Input(NamedTuple):
-    """One document, what was read of it, and its problems.
+    """One document, what it is called, what was read of it, and its problems.
 
     `sound` is false when it has an error that the cluster would not mend by a default. `companions` are the
     objects that a runtime brings along.
     """
 
     document: Document
+    key: Key
     found: Read
     diagnostics: tuple[Diagnostic, ...] = ()
     sound: bool = True
@@ -96,7 +97,7 @@ def sort(
     keys = {document: key_of(document, inputs.namespace) for document in by_document}
     first = _first_of_each(keys)
     for document, key in keys.items():
-        _place(inputs, key, _input(document, by_document[document], first[key], cache))
+        _place(inputs, _input(document, key, by_document[document], first[key], cache))
     _hand_out_companions(inputs)
     if inputs.fact_documents:
         from trainform.k8s.fact_links import diagnose_links
@@ -107,9 +108,10 @@ def sort(
 
 def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]) -> None:
     """Move the Environment from the documents to the inputs: all else depends on its namespace."""
-    found = [document for document in documents if subject(document.tree)[0] == "environment"]
+    named = [document for document in documents if document.tree.get("kind") == "Environment"]
+    found = [document for document in named if subject(document.tree)[0] == "environment"]
     for document in sorted(found, key=_start):
-        item = _input(document, documents.pop(document), document, cache)
+        item = _input(document, key_of(document, inputs.namespace), documents.pop(document), document, cache)
         inputs.diagnostics += item.diagnostics
         if inputs.environment is not None:
             inputs.diagnostics.append(_second_environment(document, inputs.environment.document))
@@ -141,7 +143,7 @@ def _hand_out_companions(inputs: Inputs) -> None:
     """Give each companion to its runtime; one whose runtime is not here is an object like any other."""
     found: dict[Key, list[Tree]] = {}
     for companion in inputs.companions:
-        _, namespace, _ = key_of(companion.document, inputs.namespace)
+        _, namespace, _ = companion.key
         name = runtime_of(companion.document.tree)
         owners = [key for key in inputs.runtimes if key[2] == name and key[1] in ("", namespace)]
         inputs.diagnostics += [d for d in companion.diagnostics if not owners or d.code != "TF204"]
@@ -151,7 +153,8 @@ def _hand_out_companions(inputs: Inputs) -> None:
         inputs.runtimes[key] = inputs.runtimes[key]._replace(companions=in_order(trees))
 
 
-def _place(inputs: Inputs, key: Key, item: Input) -> None:
+def _place(inputs: Inputs, item: Input) -> None:
+    key = item.key
     if key[0] == "TrainJob":
         inputs.jobs.append(item)
         return
@@ -176,7 +179,9 @@ def _ambiguous(*runtimes: Input) -> Input:
     return first._replace(diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
-def _input(document: Document, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]) -> Input:
+def _input(
+    document: Document, key: Key, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]
+) -> Input:
     found = cache.get(document) or cache.setdefault(document, read(document))
     told = [*source, *found.diagnostics]
     known = found.model is not None or found.subject == "fact"
@@ -189,7 +194,7 @@ def _input(document: Document, source: list[Diagnostic], earlier: Document, cach
     if (known or runtime_of(document.tree)) and earlier is not document:
         told.append(_twice(document, earlier))
     sound = found.whole and not any(problem.severity == "error" for problem in told[: len(source)])
-    return Input(document, found, tuple(told), sound)
+    return Input(document, key, found, tuple(told), sound)
 
 
 def _read_differently(document: Document, found: Read) -> list[Diagnostic]:

@@ -47,11 +47,22 @@ class Pipeline(NamedTuple):
 
     def build(self, plan: Plan) -> set[Plugin]:
         """Run all stages but `check`; the answer says which plugins do not act for the job."""
-        idle = {plugin for plugin in self.choosy if not _applies(plugin, plan)}
+        idle = self._idle(plan)
         if self.observe:
             self.observe("", "", plan)
         for stage in STAGES[:-1]:
             self._stage(stage, plan, idle)
+        return idle
+
+    def _idle(self, plan: Plan) -> set[Plugin]:
+        idle, ledger = set(), plan.ledger
+        for plugin in self.choosy:
+            ledger.actor = plugin.name
+            try:
+                if not plugin.applies(plan):
+                    idle.add(plugin)
+            except Exception as error:
+                raise _failure(plugin, "applies", error) from error
         return idle
 
     def _stage(self, stage: str, plan: Plan, idle: set[Plugin]) -> None:
@@ -69,14 +80,6 @@ class Pipeline(NamedTuple):
             if self.observe:
                 self.observe(stage, plugin.name, plan)
         ledger.actor = ""
-
-
-def _applies(plugin: Plugin, plan: Plan) -> bool:
-    plan.ledger.actor = plugin.name
-    try:
-        return bool(plugin.applies(plan))
-    except Exception as error:
-        raise _failure(plugin, "applies", error) from error
 
 
 def _failure(plugin: Plugin, method: str, error: Exception) -> PluginFailure:

@@ -24,9 +24,12 @@ class PodSet:
 
     `job` is the replicated job's tree. This pod set owns its dicts down to the containers and
     may edit those; everything below is shared with the runtime and is replaced, never edited.
+    `name` and `step` (the step that it is labelled with, or the empty string) stay as they are.
     `path` is the replicated job's place in the runtime document.
     """
 
+    name: str
+    step: str
     job: Tree
     path: Path
     count: int = 1
@@ -39,7 +42,7 @@ class PodSet:
         """Take over a replicated job of the runtime's template, which stays as it is."""
         job = dict(replicated_job)
         template = _own(job, "template")
-        _own(template, "metadata")
+        metadata = _own(template, "metadata")
         spec = _own(template, "spec")
         pod = _own(spec, "template")
         _own(pod, "metadata")
@@ -47,11 +50,8 @@ class PodSet:
         for kind in ("initContainers", "containers"):
             if kind in pod_spec:
                 pod_spec[kind] = [dict(container) for container in pod_spec[kind] or ()]
-        return cls(job, path, max(spec.get("parallelism", 1), 1), ledger)
-
-    @property
-    def name(self) -> str:
-        return str(self.job.get("name", ""))
+        name, step = str(job.get("name", "")), str((metadata.get("labels") or {}).get(STEP_LABEL, ""))
+        return cls(name, step, job, path, max(spec.get("parallelism", 1), 1), ledger)
 
     @property
     def replicas(self) -> int:
@@ -80,12 +80,6 @@ class PodSet:
     def pod_spec(self) -> Tree:
         spec: Tree = self.job["template"]["spec"]["template"]["spec"]
         return spec
-
-    @property
-    def step(self) -> str:
-        """The step that the replicated job is labelled with, or the empty string."""
-        labels = self.job["template"]["metadata"].get("labels")
-        return str(labels.get(STEP_LABEL, "")) if labels else ""
 
     @property
     def containers(self) -> list[Tree]:

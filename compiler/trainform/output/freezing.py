@@ -92,7 +92,7 @@ class Present:
     def pins(self, job: CompiledJob) -> Pins:
         """What a job that was just compiled is pinned to. It has a runtime, or it would not be compiled."""
         assert job.runtime is not None
-        key = key_of(job.runtime.document, self.inputs.namespace)
+        key = job.runtime.key
         runtime = self.runtime(*key) or _snapshot(job.runtime)
         needs = [need for need in job.secrets if need.id in self.inputs.keys]
         keys = {need.name: digest_of([self.inputs.keys[need.id]]) for need in needs}
