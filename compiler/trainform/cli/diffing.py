@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from trainform.cli.behind import presents_of
 from trainform.cli.compiling import Outcome, compile_targets
 from trainform.cli.falling_behind import falling_behind
+from trainform.cli.fleet import Fleet
 from trainform.cli.frozen import set_frozen_apart
 from trainform.cli.reach import Reach, jobs_of, reach
-from trainform.cli.state import State, read_state
+from trainform.cli.recalled import overview
 from trainform.cli.target import Target
 from trainform.cli.targets import load_all, repository_targets
 from trainform.cli.versions import Version, untouched, version_compiled, version_rendered, versions_before
 from trainform.diagnostics import Diagnostic
 from trainform.io.repository import Repository
-from trainform.io.state import JobId, file_bytes
-from trainform.output.layout import MANIFESTS, job_folder
+from trainform.io.state import JobId
 from trainform.review.diff import Diff, diff_job
-from trainform.review.totals import Ask, Asks, Totals, ask_of
+from trainform.review.totals import Ask, ask_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -30,11 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Now:
-    """The repository as it is, as far as the change reaches: the jobs that were read, compiled or frozen."""
+    """The repository as it is: all jobs at a glance, and those that the change reaches read, compiled or frozen.
+
+    `sources` are the files of jobs that were read, None for all.
+    """
 
     repository: Repository
     reach: Reach
-    state: State
+    fleet: Fleet
+    sources: Collection[str] | None
     targets: list[Target]
     outcome: Outcome
     compiled: dict[JobId, CompiledJob]
@@ -50,22 +54,18 @@ class Now:
         """Whether there is a TrainJob of it. One whose file nobody had a reason to read is as it was."""
         if job in self.compiled or job in self.frozen:
             return True
-        lock = self.state.lock(job)
-        return lock is not None and job[0] in self.presents and not self._was_read(lock.source)
-
-    def _was_read(self, file: str) -> bool:
-        found = self.reach
-        return found.files is None or any(file in files for files in (found.files, found.changed, found.unrendered))
+        if self.sources is None or job[0] not in self.presents:
+            return False
+        source = self.fleet.source(job)
+        return source is not None and source not in self.sources
 
     def is_known(self, job: JobId) -> bool:
         """False for a job that has an error, or may be in what has one: nothing can be said of it."""
         if job in self.compiled:
             return bool(self.compiled[job].objects)
-        lock = self.state.lock(job)
         environment = f"{self.repository.settings.environments}/{job[0]}/"
-        sources = {lock.source} if lock else set()
-        broken = sources & self.faulty or any(file.startswith(environment) for file in self.faulty)
-        return job in self.frozen or (not self.state.is_broken(job) and not broken)
+        broken = self.fleet.source(job) in self.faulty or any(file.startswith(environment) for file in self.faulty)
+        return job in self.frozen or (not self.fleet.state.is_broken(job) and not broken)
 
 
 def compare_repository(
@@ -75,12 +75,12 @@ def compare_repository(
 
     A job with an error is no part of the difference. Raises GitError and OSError for what cannot be read.
     """
-    state = read_state(repository)
-    found = reach(repository, start, state)
-    now = _read(repository, problems, found, state, environments)
+    fleet, changed = overview(repository, start)
+    found = reach(repository, start, changed, fleet.sources())
+    now = _read(repository, problems, found, fleet, environments)
     if found.files is not None and any(each.code == "TF201" for each in now.outcome.all_diagnostics()):
         # The runtime may stand in the file of a job that nobody had a reason to read.
-        now = _read(repository, problems, replace(found, files=None), state, environments)
+        now = _read(repository, problems, replace(found, files=None), fleet, environments)
     return _difference(now), now.outcome
 
 
@@ -88,21 +88,24 @@ def _read(
     repository: Repository,
     problems: Sequence[Diagnostic],
     found: Reach,
-    state: State,
+    fleet: Fleet,
     environments: Sequence[str],
 ) -> Now:
     """Reads and compiles what the change reaches."""
     files = None if found.files is None else [f"{repository.root}/{file}" for file in found.files]
     targets = repository_targets(repository, environments, files)
-    frozen = {job.id for target in targets for job in set_frozen_apart(target, state, lambda job: False)}
+    frozen = {job.id for target in targets for job in set_frozen_apart(target, fleet.state, lambda job: False)}
     for target in targets:
         target.partial = True
     hidden = _hidden_environments(repository, {target.name for target in targets}, environments)
-    outcome = compile_targets(targets, [*problems, *hidden, *state.broken], wants_job=False)
+    broken = filter(None, map(fleet.state.problem, fleet.others()))
+    outcome = compile_targets(targets, [*problems, *hidden, *broken], wants_job=False)
     compiled = {(job.environment, job.namespace, job.name): job for job in outcome.jobs}
     presents = presents_of(targets, outcome)
     faulty = {each.file for each in outcome.diagnostics if each.severity == "error" and each.file}
-    return Now(repository, found, state, targets, outcome, compiled, frozen, presents, frozenset(environments), faulty)
+    sources = None if found.files is None else {*found.files, *found.changed, *found.unrendered}
+    asked = frozenset(environments)
+    return Now(repository, found, fleet, sources, targets, outcome, compiled, frozen, presents, asked, faulty)
 
 
 def _hidden_environments(
@@ -128,9 +131,11 @@ def _difference(now: Now) -> Diff:
         if one := diff_job(job, old.objects, new.objects, same.get(job)):
             diff.jobs.append(replace(one, before=asks[0], after=asks[1]))
     changed = {job.id for job in diff.jobs}
-    others = [job for job in now.state.locks if now.concerns(job) and job not in changed and now.is_alive(job)]
-    falling_behind(diff, [job for job in others if job not in now.compiled], now)
-    _add_unchanged(diff.totals, now, [job for job in now.state.locks if now.concerns(job) and job not in after])
+    others = [job for job in now.fleet.jobs() if now.concerns(job)]
+    staying = (job for job in others if job not in changed and job not in now.compiled and now.is_alive(job))
+    falling_behind(diff, staying, now)
+    for environment, ask, jobs_alike in now.fleet.asked([job for job in others if job not in after]):
+        diff.totals.add(environment, ask, ask, jobs_alike)
     diff.sort()
     return diff
 
@@ -138,27 +143,15 @@ def _difference(now: Now) -> Diff:
 def _candidates(now: Now) -> list[JobId]:
     """The jobs that may differ: those that were compiled, those whose state changed, those that are gone."""
     touched = jobs_of(now.reach.changed, now.repository.settings) | jobs_of(now.reach.changed, now.reach.was)
-    gone = (job for job in now.state.locks if not now.is_alive(job))
+    gone = (job for job in now.fleet.jobs() if not now.is_alive(job))
     return sorted(filter(now.concerns, {*touched, *now.compiled, *gone}))
 
 
 def _version(now: Now, job: JobId) -> Version:
     if job in now.compiled:
         return version_compiled(now.compiled[job], now.presents[job[0]])
-    return version_rendered(now.state, job) if now.is_alive(job) else Version()
+    return version_rendered(now.fleet.state, job) if now.is_alive(job) else Version()
 
 
 def _ask(version: Version) -> Ask | None:
     return next((ask_of(tree) for tree in version.objects if tree["kind"] == "JobSet"), None)
-
-
-def _add_unchanged(totals: Totals, now: Now, jobs: Sequence[JobId]) -> None:
-    """What the jobs ask for that stay as they are, from the files that they were rendered to."""
-    asks, root, rendered = Asks(), now.repository.root, now.repository.settings.rendered
-    for job in jobs:
-        lock = now.state.lock(job)
-        for name in lock.files if lock else ():
-            if name == MANIFESTS or name.startswith("jobset"):
-                data = file_bytes(root, f"{job_folder(rendered, *job)}/{name}")
-                ask = asks.of(data) if data else None
-                totals.add(job[0], ask, ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli.reach import COMPANION, ENVIRONMENT
 from trainform.review.diff import Diff, JobDiff, Reason
@@ -17,18 +17,32 @@ if TYPE_CHECKING:
 
 def falling_behind(diff: Diff, jobs: Iterable[JobId], now: Now) -> None:
     """Adds to the difference those of the frozen `jobs` that are behind by this change; counts the others."""
+    known: dict[tuple[str, str, int], _Lag] = {}
     for job in jobs:
-        lock = now.state.lock(job)
-        if lock is None or job[0] not in now.presents:
+        pins = now.fleet.pins_of(job)
+        if pins is None or job[0] not in now.presents:
             continue
-        present = now.presents[job[0]]
-        causes = present.causes(lock.pins, job[1])
-        new = [cause for cause in causes if _is_new(cause, lock.pins, job, now)]
-        if new:
-            reasons = tuple(_reason(cause, lock.pins, present) for cause in new)
-            diff.jobs.append(JobDiff(job, "behind", reasons))
-        elif told := [cause.message for cause in causes if _is_certain(cause, lock.pins, present, now)]:
-            diff.already_behind[told[0]] = diff.already_behind.get(told[0], 0) + 1
+        key = (*job[:2], id(pins))  # whoever shares pins, in the same namespace, is behind of the same
+        lag = known[key] = known.get(key) or _lag(job, pins, now)
+        if lag.reasons:
+            diff.jobs.append(JobDiff(job, "behind", lag.reasons))
+        elif lag.told:
+            diff.already_behind[lag.told] = diff.already_behind.get(lag.told, 0) + 1
+
+
+class _Lag(NamedTuple):
+    """Why a job falls behind by this change; what is `told` of one that was behind before, for certain."""
+
+    reasons: tuple[Reason, ...]
+    told: str
+
+
+def _lag(job: JobId, pins: Pins, now: Now) -> _Lag:
+    present = now.presents[job[0]]
+    causes = present.causes(pins, job[1])
+    reasons = tuple(_reason(cause, pins, present) for cause in causes if _is_new(cause, pins, job, now))
+    told = [cause.message for cause in causes if _is_certain(cause, pins, present, now)]
+    return _Lag(reasons, told[0] if told else "")
 
 
 def _is_new(cause: Cause, pins: Pins, job: JobId, now: Now) -> bool:

@@ -61,10 +61,22 @@ class Look(NamedTuple):
     paths: Callable[[], set[str]]
 
 
+def recorded(purpose: str, root: str) -> dict[str, Any] | None:
+    """The record for a purpose, where this very compiler wrote it, with the same plugins."""
+    known = record.read(root, purpose)
+    sound = known is not None and known.get("made") == _made() and str(known.get("commit")).isalnum()
+    return known if sound else None
+
+
+def keep(purpose: str, commit: Commit, facts: dict[str, Any]) -> None:
+    """Writes the record of what is known of a commit. Raises GitError and OSError."""
+    record.write(commit.root, purpose, {"made": _made(), "commit": commit.id, **facts})
+
+
 def look(purpose: str, repository: Repository) -> Look | None:
     """Begins to look, where there is a record for the purpose."""
-    known = record.read(repository.root, purpose)
-    if known is None or known.get("made") != _made() or not str(known.get("commit")).isalnum():
+    known = recorded(purpose, repository.root)
+    if known is None:
         return None
     commit = Commit(repository.root, str(known["commit"]))
     try:
@@ -97,7 +109,7 @@ def remember(purpose: str, survey: Survey, facts: dict[str, Any], since: Changes
             return  # known already
         folders = _folders(survey.repository)
         if not commit.changed(folders) and not set(survey.files).difference(commit.paths(folders)):
-            record.write(root, purpose, {"made": _made(), "commit": commit.id, **facts})
+            keep(purpose, commit, facts)
     except (GitError, OSError):
         return  # a help for the next run, and no more
 

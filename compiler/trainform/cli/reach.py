@@ -19,7 +19,6 @@ from trainform.io.state import LOCKS, JobId
 from trainform.output.layout import is_part
 
 if TYPE_CHECKING:
-    from trainform.cli.state import State
     from trainform.io.baseline import Baseline
 
 ENVIRONMENT, COMPANION = "Environment", "companion"
@@ -45,37 +44,38 @@ class Reach:
     unrendered: Collection[str] = ()
 
 
-def reach(repository: Repository, start: Baseline, state: State) -> Reach:
-    """Compares the repository with the state that the change starts from."""
+def reach(repository: Repository, start: Baseline, changed: Collection[str], locked: Collection[str]) -> Reach:
+    """Compares the repository with the state that the change starts from, since which some files `changed`. `locked`
+    are the files that jobs stand in, as their locks say."""
     settings = repository.settings
-    changed = start.changed(_folders(settings))
     if FILE in changed:
         was = parse_settings(start.read([FILE]).get(FILE, b""))[0]
-        return Reach(start, was, start.changed([*_folders(settings), *_folders(was)]), None)
+        return Reach(start, was, start.changed([*looked_at(settings), *looked_at(was)]), None)
     before, after = _documents_before(repository, start, changed), _documents_now(repository, changed)
     things = frozenset(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     earlier = start.last_change(LOCKS)
     if earlier is start:
-        files = _job_files(repository, state, changed, before, after)
+        files = _job_files(repository, locked, changed, before, after)
         return Reach(start, settings, changed, files, things, changed)
-    unrendered, files = _since_rendered(repository, earlier, state)
+    unrendered, files = _since_rendered(repository, earlier, locked)
     return Reach(start, settings, changed, files, things, unrendered)
 
 
 def _since_rendered(
-    repository: Repository, earlier: Baseline | None, state: State
+    repository: Repository, earlier: Baseline | None, locked: Collection[str]
 ) -> tuple[Collection[str], list[str] | None]:
     """What changed since the last rendering, and the job files to read for that; None for all."""
     if earlier is None:
         return (), None
-    changed = earlier.changed(_folders(repository.settings))
+    changed = earlier.changed(looked_at(repository.settings))
     if FILE in changed:
         return changed, None
     before, after = _documents_before(repository, earlier, changed), _documents_now(repository, changed)
-    return changed, _job_files(repository, state, changed, before, after)
+    return changed, _job_files(repository, locked, changed, before, after)
 
 
-def _folders(settings: Settings) -> list[str]:
+def looked_at(settings: Settings) -> list[str]:
+    """What may decide about jobs, or is what they were rendered to."""
     own = (settings.jobs, settings.runtimes, settings.environments, settings.rendered)
     return [*dict.fromkeys([*own, LOCKS]), FILE]
 
@@ -127,7 +127,7 @@ def _key(tree: dict[str, Any]) -> tuple[str, str]:
 
 
 def _job_files(
-    repository: Repository, state: State, changed: Collection[str], before: _Documents, after: _Documents
+    repository: Repository, locked: Collection[str], changed: Collection[str], before: _Documents, after: _Documents
 ) -> list[str] | None:
     """The job files to read: those that changed, and those that no lock knows; None for all."""
     environments = [key for key in before.keys() | after.keys() if key[0] == ENVIRONMENT]
@@ -135,7 +135,6 @@ def _job_files(
     if any(_differ(spec, _DECIDE_WHICH) for spec in specs):
         return None
     templates = any(_differ(spec, ("values",)) for spec in specs)
-    locked = {file.lock.source for file in state.locks.values()}
     files = repository.jobs().files
     return [f for f in files if f in changed or f not in locked or (templates and is_template(f))]
 

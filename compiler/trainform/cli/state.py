@@ -58,14 +58,14 @@ class State:
     """The jobs of a repository that have a lock. Locks and folders are read when they are asked for, each once."""
 
     repository: Repository
-    _jobs: frozenset[JobId] = frozenset()
+    _jobs: Mapping[JobId, None] = field(default_factory=dict)
     _locks: dict[JobId, LockFile | Diagnostic] = field(default_factory=dict)
     _held: dict[JobId, Held | Diagnostic] = field(default_factory=dict)
     _leading_out: dict[str, bool] = field(default_factory=dict)
 
     def ids(self) -> list[JobId]:
-        """All jobs that have a lock, be it a broken one."""
-        return sorted(self._jobs)
+        """All jobs that have a lock, be it a broken one, in order."""
+        return [*self._jobs]
 
     def fresh(self) -> State:
         """The same jobs, nothing of them read as yet."""
@@ -74,16 +74,21 @@ class State:
     @property
     def locks(self) -> dict[JobId, LockFile]:
         """Every lock that is sound."""
-        read = ((job, self._lock(job)) for job in self.ids())
+        read = ((job, self._lock(job)) for job in self._jobs)
         return {job: lock for job, lock in read if isinstance(lock, LockFile)}
 
     @property
     def broken(self) -> list[Diagnostic]:
         """What is wrong with the others."""
-        return [lock for lock in map(self._lock, self.ids()) if isinstance(lock, Diagnostic)]
+        return [problem for problem in map(self.problem, self._jobs) if problem]
+
+    def problem(self, job: JobId) -> Diagnostic | None:
+        """What is wrong with the lock of a job."""
+        lock = self._lock(job)
+        return lock if isinstance(lock, Diagnostic) else None
 
     def is_broken(self, job: JobId) -> bool:
-        return isinstance(self._lock(job), Diagnostic)
+        return self.problem(job) is not None
 
     def lock_file(self, job: JobId) -> LockFile | None:
         """What the lock's file says; None where there is none, or none that is sound."""
@@ -135,7 +140,7 @@ class State:
 
 def read_state(repository: Repository) -> State:
     """Which jobs of a repository have a lock."""
-    return State(repository, frozenset(filter(_is_sound, state.locked_jobs(repository.root))))
+    return State(repository, dict.fromkeys(sorted(filter(_is_sound, state.locked_jobs(repository.root)))))
 
 
 def _parsed(job: JobId, repository: Repository) -> LockFile | Diagnostic:

@@ -47,6 +47,8 @@ class Version:
 
 def versions_before(found: Reach, jobs: Collection[JobId]) -> dict[JobId, Version]:
     """The jobs as they were rendered; without objects where one was not there."""
+    if not jobs:
+        return {}  # git takes no folder for all of them
     folders = {job_folder(found.was.rendered, *job): job for job in jobs}
     paths = found.start.paths(list(folders) if len(folders) < _MANY else [found.was.rendered])
     wanted = [path for path in paths if path.rpartition("/")[0] in folders]

@@ -11,6 +11,7 @@ from trainform.io.git import GitError, commit_of, files_at, git, start
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
 """Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
+_DIFF = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
 
 
 class Baseline(Protocol):
@@ -54,10 +55,23 @@ class Commit(NamedTuple):
 
     def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
         """Starts to look for what changed; what is returned waits for it."""
-        options = ("--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
-        differing = start(self.root, *_LOOK, "diff", *options, self.id, "--", *within)
+        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within)
         untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
         return lambda: {*_split(differing(b"")), *_split(untracked(b""))}
+
+    def differing(self, other: str, within: Sequence[str]) -> set[str]:
+        """The files that another commit has other bytes for, has not, or has besides."""
+        return {*_split(git(self.root, *_LOOK, *_DIFF, self.id, other, "--", *within))}
+
+    def plain_files(self, within: str) -> set[str]:
+        """The files below `within` that are neither links nor of other repositories."""
+        found = _split(git(self.root, *_LOOK, "ls-tree", "-r", "-z", self.id, "--", within))
+        return {entry.partition("\t")[2] for entry in found if entry.startswith("100")}
+
+    def folders(self, within: str) -> set[str]:
+        """The folders below `within` that are neither links nor of other repositories."""
+        found = _split(git(self.root, *_LOOK, "ls-tree", "-r", "-d", "-z", self.id, "--", within))
+        return {entry.partition("\t")[2] for entry in found if entry.startswith("04")}
 
     def last_change(self, within: str) -> Baseline:
         """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""

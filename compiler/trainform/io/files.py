@@ -14,9 +14,9 @@ def read_bytes(path: str) -> bytes:
     """Raises OSError for what cannot be read."""
     file = os.open(path, os.O_RDONLY | _BINARY)
     try:
-        pieces = [os.read(file, _PIECE)]
-        while pieces[-1]:
-            pieces.append(os.read(file, _PIECE))
+        pieces = []
+        while piece := os.read(file, _PIECE):  # a pipe gives less at a time than it holds
+            pieces.append(piece)
         return b"".join(pieces)
     finally:
         os.close(file)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Any
+from typing import Any, cast
 
 from trainform.io.git import GitError, git_folder
 
 
 def read(root: str, purpose: str) -> dict[str, Any] | None:
-    """The record for a purpose; None where there is none that can be read."""
+    """The record for a purpose; None where there is none as `write` wrote it."""
     try:
         with open(_path(root, purpose), "rb") as file:
-            tree = json.load(file)
-    except (GitError, OSError, ValueError):
+            digest, _, text = file.read().partition(b"\n")
+    except (GitError, OSError):
         return None
-    return tree if isinstance(tree, dict) else None
+    is_ours = digest.decode(errors="replace") == hashlib.sha256(text).hexdigest()
+    return cast(dict[str, Any], json.loads(text)) if is_ours else None
 
 
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
@@ -25,8 +26,9 @@ def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
     path = _path(root, purpose)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     draft = f"{path}.{os.getpid()}"
-    with open(draft, "w", encoding="utf-8", errors="surrogatepass") as file:
-        json.dump(tree, file)
+    text = json.dumps(tree).encode()
+    with open(draft, "wb") as file:
+        file.write(f"{hashlib.sha256(text).hexdigest()}\n".encode() + text)
     os.replace(draft, path)
 
 

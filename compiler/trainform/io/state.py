@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 
 from trainform.io.files import read_bytes
@@ -86,9 +87,11 @@ def is_link(root: str, path: str) -> bool:
 
 
 def _plain(path: str) -> bytes | None:
-    if os.path.islink(path) or not os.path.isfile(path):
+    try:
+        mode = os.lstat(path).st_mode
+    except (OSError, ValueError):
         return None
-    return read_bytes(path)
+    return read_bytes(path) if stat.S_ISREG(mode) else None
 
 
 def _folders(root: str, folder: str) -> list[str]:

@@ -71,6 +71,9 @@ def _part(name: str) -> str:
     return name
 
 
+_NEVER = frozenset("/\\\0\n")
+
+
 def is_part(name: str) -> bool:
     """Whether `name` may be one part of a path that we write: neither hidden nor a way out of the folder."""
-    return bool(name) and not name.startswith(".") and not set(name) & set("/\\\0\n")
+    return bool(name) and not name.startswith(".") and _NEVER.isdisjoint(name)

@@ -40,11 +40,12 @@ class Sum:
     pods: int = 0
     resources: Amounts = field(default_factory=dict)
 
-    def add(self, ask: Ask) -> None:
-        self.jobs += 1
-        self.pods += ask.pods
+    def add(self, ask: Ask, jobs: int = 1) -> None:
+        """That of some jobs that ask for the same."""
+        self.jobs += jobs
+        self.pods += ask.pods * jobs
         for resource, number in ask.resources.items():
-            self.resources[resource] = self.resources.get(resource, 0) + number
+            self.resources[resource] = self.resources.get(resource, 0) + number * jobs
 
     def to_json(self) -> dict[str, Any]:
         """Resources as quantities, the way Kubernetes writes them; those of which nothing is asked left out."""
@@ -69,12 +70,12 @@ class Totals:
 
     balances: dict[tuple[str, str], Balance] = field(default_factory=dict)
 
-    def add(self, environment: str, before: Ask | None, after: Ask | None) -> None:
-        """One job: what it asked for, and asks for now. None where it is not there."""
+    def add(self, environment: str, before: Ask | None, after: Ask | None, jobs: int = 1) -> None:
+        """One job, or some that are alike: what each asked for, and asks for now. None where it is not there."""
         if before:
-            self._of(environment, before).before.add(before)
+            self._of(environment, before).before.add(before, jobs)
         if after:
-            self._of(environment, after).after.add(after)
+            self._of(environment, after).after.add(after, jobs)
 
     def _of(self, environment: str, ask: Ask) -> Balance:
         return self.balances.setdefault((environment, ask.queue), Balance())
@@ -137,10 +138,16 @@ class Asks:
         return self._known[shape]
 
 
+_MANY = 20_000
+"""Lines to remember at most: those that recur are soon known again, the others are names, one for each job."""
+
+
 class _Lines(dict[bytes, bytes]):
     """Lines of manifests, and what is left of each without text that no amount depends on."""
 
     def __missing__(self, line: bytes) -> bytes:
+        if len(self) >= _MANY:
+            self.clear()
         self[line] = kept = _kept(line)
         return kept
 

@@ -1,0 +1,149 @@
+"""Changes of a repository of thirteen jobs in two environments, each of few jobs or of what may concern all."""
+
+from __future__ import annotations
+
+import shutil
+
+from support.repositories import Repository, environment, job, runtime
+
+TWO = job("two-a") + "---\n" + job("two-b")
+
+
+def write_jobs(place: Repository) -> None:
+    place.write("runtimes/torch.yaml", runtime())
+    place.write("environments/prod/environment.yaml", environment())
+    place.write("environments/test/environment.yaml", environment().replace("prod", "test"))
+    for number in range(11):
+        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}"))
+    place.write("jobs/two.yaml", TWO)
+
+
+def nothing(place: Repository) -> None: ...
+
+
+def edit(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3", nodes=5))
+
+
+def edit_and_commit(place: Repository) -> None:
+    edit(place)
+    place.commit()
+
+
+def delete(place: Repository) -> None:
+    (place.root / "jobs/job-3.yaml").unlink()
+
+
+def delete_and_commit(place: Repository) -> None:
+    delete(place)
+    place.commit()
+
+
+def add(place: Repository) -> None:
+    place.write("jobs/sub/new.yaml", job("new"))
+
+
+def ignored(place: Repository) -> None:
+    place.write(".gitignore", "jobs/sub/\n")
+    place.commit()
+    add(place)
+
+
+def move(place: Repository) -> None:
+    (place.root / "jobs/job-3.yaml").rename(place.root / "jobs/moved.yaml")
+
+
+def rename(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("other"))
+
+
+def one_of_two_goes(place: Repository) -> None:
+    place.write("jobs/two.yaml", job("two-b"))
+
+
+def one_of_two_moves(place: Repository) -> None:
+    place.write("jobs/two.yaml", job("two-b"))
+    place.write("jobs/job-3.yaml", job("job-3") + "---\n" + job("two-a"))
+
+
+def a_name_twice(place: Repository) -> None:
+    place.write("jobs/another.yaml", job("two-a"))
+
+
+def a_name_twice_in_a_changed_file(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-4"))
+
+
+def broken(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", "kind: [")
+
+
+def wrong(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3", nodes="many"))
+
+
+def edit_by_hand(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/jobset-job-3.yaml", "by: hand\n")
+
+
+def foreign(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/foreign.yaml", "by: hand\n")
+    place.write("rendered/prod/stray.yaml", "by: hand\n")
+
+
+def output_is_gone(place: Repository) -> None:
+    shutil.rmtree(place.root / "rendered/prod/ml/job-3")
+
+
+def lock_is_gone(place: Repository) -> None:
+    (place.root / ".trainform/locks/prod/ml/job-3.lock").unlink()
+
+
+def all_of_a_job_is_gone(place: Repository) -> None:
+    output_is_gone(place)
+    lock_is_gone(place)
+
+
+def lock_is_broken(place: Repository) -> None:
+    place.write(".trainform/locks/prod/ml/job-3.lock", "{")
+
+
+def a_list_is_wrong(place: Repository) -> None:
+    (place.root / "rendered/prod/ml/kustomization.yaml").unlink()
+
+
+def a_snapshot_is_gone(place: Repository) -> None:
+    for file in (place.root / ".trainform/snapshots").iterdir():
+        file.unlink()
+
+
+def edit_the_runtime(place: Repository) -> None:
+    place.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+
+
+def edit_an_environment(place: Repository) -> None:
+    place.write("environments/prod/environment.yaml", environment(naming="content-hash"))
+
+
+def a_runtime_among_the_jobs(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", job("job-3") + "---\n" + runtime().replace("name: torch\n", "name: own\n"))
+
+
+def a_template(place: Repository) -> None:
+    place.write("jobs/made.yaml.j2", job("made"))
+
+
+def settings(place: Repository) -> None:
+    place.write("trainform.yaml", "jobs: jobs/sub\n")
+
+
+def every_job(place: Repository) -> None:
+    for number in range(11):
+        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}", nodes=5))
+
+
+FEW = [nothing, edit, edit_and_commit, delete, delete_and_commit, add, ignored, move, rename, one_of_two_goes]
+FEW += [one_of_two_moves, a_name_twice, a_name_twice_in_a_changed_file, broken, wrong, edit_by_hand, foreign]
+FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, a_list_is_wrong]
+ALL = [a_snapshot_is_gone, edit_the_runtime, edit_an_environment, a_runtime_among_the_jobs, a_template, settings]
+ALL += [every_job]
