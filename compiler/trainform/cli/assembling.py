@@ -17,9 +17,10 @@ from trainform.diagnostics.order import counted, has_errors
 from trainform.io import state as disk
 from trainform.io.place import os_error
 from trainform.io.repository import Repository
-from trainform.io.state import JobId, lock_file, snapshot_file
+from trainform.io.state import JobId, snapshot_file
 from trainform.io.writer import Staged
 from trainform.output.kustomization import FILE
+from trainform.output.locks import LockFile
 
 if TYPE_CHECKING:
     from trainform.cli.rendering import Part, Request, Work
@@ -129,7 +130,7 @@ def _drop(run: Run, job: JobId) -> bool:
     run.diagnostics += hindrances
     if hindrances or isinstance(held, Diagnostic):
         return False
-    run.jobs[job] = Staged(held.folder, lock_file(job), has_files=False, is_new=False, goes=True)
+    run.jobs[job] = Staged.GOES
     run.removed += [f"{held.folder}/{name}" for name in held.digests if name != FILE]
     return True
 
@@ -151,13 +152,18 @@ def _plan_what_is_shared(run: Run, parts: Sequence[Part], request: Request) -> N
 def _keep_snapshots(run: Run, at_hand: Iterable[Snapshot]) -> None:
     """Writes those of the snapshots `at_hand` that a lock names; removes those that none does."""
     named = set(run.named)
-    for job in run.remaining() - run.rendered - run.elsewhere:
-        if file := run.state.lock_file(job):
+    left = [job for job in run.state.ids() if job not in run.rendered]
+    staying = [job for job in left if job not in run.elsewhere and job not in run.going]
+    is_sound = True
+    for file in run.state.passing(staying):
+        if isinstance(file, LockFile):
             named |= {digest for lock in filter(None, [file.lock, file.previous]) for digest in digests_of(lock)}
+        else:
+            is_sound = False
     there = set(disk.snapshots(run.repository.root))
     for snapshot in at_hand:
         if snapshot.digest in named - there - {NOTHING}:
             run.files[snapshot_file(snapshot.digest)] = snapshot.text
     unused = there - named
-    if unused and not run.state.broken:
+    if unused and is_sound and all(isinstance(file, LockFile) for file in run.state.passing(left)):
         run.files |= {snapshot_file(digest): None for digest in sorted(unused)}

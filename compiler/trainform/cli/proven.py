@@ -100,15 +100,16 @@ def remember(purpose: str, survey: Survey, facts: dict[str, Any], since: Changes
 
     Git must know every file of jobs: what is in a submodule, or behind a link, may change without its notice.
     """
-    root = survey.repository.root
+    root, settings = survey.repository.root, survey.repository.settings
     if len(survey.files) < LEAST:
         return
     try:
         commit = Commit(root, commit_of(root, "HEAD"))
         if since is not None and since.known["commit"] == commit.id:
             return  # known already
-        folders = _folders(survey.repository)
-        if not commit.changed(folders) and not set(survey.files).difference(commit.paths(folders)):
+        if not commit.changed(_folders(survey.repository)) and commit.plain_files(settings.jobs).issuperset(
+            survey.files
+        ):
             keep(purpose, commit, facts)
     except (GitError, OSError):
         return  # a help for the next run, and no more

@@ -214,10 +214,13 @@ def _result(work: Work, census: Census, request: Request, part: Slice | None) ->
     plan.diagnostics += _without_snapshots(work, at_hand)
     told = work.outcome.all_diagnostics() if part is None else part.told(work.outcome)
     staged = {} if request.dry_run else _stage(plan)
+    known = {job: job for job in census.names}  # each job travels once, however often it is named
+    ids = [*(job.id for job in work.frozen), *map(_id, work.outcome.jobs)]
+    alive = {known.get(job, job) for job in ids}
     return Part(
         census,
-        alive={job.id for job in work.frozen} | {_id(job) for job in work.outcome.jobs},
-        rendered=set(plan.locks),
+        alive=alive,
+        rendered=alive if alive == plan.locks.keys() else {*plan.locks},
         elsewhere={job.id for job in work.elsewhere},
         unchanged=len(plan.unchanged),
         staged=staged or {},

@@ -52,7 +52,7 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
             parts = [work_out(targets, problems, request, state)]
         else:
             since = changes(begun, known, state)
-            work = partial(_work, problems, request, state)
+            work = partial(_work, problems, request, state, set())
             parts = _of_changes(known, since, state, work) if since else in_slices(known, work, workers)
         run = assemble(parts, state, request)
         wrote = not request.dry_run and carry_out(run, keep_going=request.keep_going)
@@ -64,9 +64,18 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
 
 
 def _work(
-    problems: Sequence[Diagnostic], request: Request, state: State, targets: list[Target], part: Slice | None
+    problems: Sequence[Diagnostic],
+    request: Request,
+    state: State,
+    told: set[str],
+    targets: list[Target],
+    part: Slice | None,
 ) -> Part:
-    return work_out(targets, problems if part is None or part.first else (), request, state.fresh(), part)
+    """One slice. Each process tells of a snapshot once: `told` are the digests of those that it told of."""
+    result = work_out(targets, problems if part is None or part.first else (), request, state.fresh(), part)
+    result.snapshots = [each for each in result.snapshots if each.digest not in told]
+    told.update(each.digest for each in result.snapshots)
+    return result
 
 
 def _of_changes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from trainform.diagnostics import Diagnostic
@@ -86,6 +86,10 @@ class State:
         """What is wrong with the lock of a job."""
         lock = self._lock(job)
         return lock if isinstance(lock, Diagnostic) else None
+
+    def passing(self, jobs: Iterable[JobId]) -> Iterator[LockFile | Diagnostic | None]:
+        """What is to be said of the lock of each of some jobs, of which there may be many: it is not kept in memory."""
+        return (self._locks[job] if job in self._locks else _parsed(job, self.repository) for job in jobs)
 
     def is_broken(self, job: JobId) -> bool:
         return self.problem(job) is not None

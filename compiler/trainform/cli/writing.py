@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.cli.behind import message
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io import writer
 from trainform.io.place import os_error
-from trainform.io.state import SNAPSHOTS
+from trainform.io.state import SNAPSHOTS, lock_file
 from trainform.io.writer import Staged
+from trainform.output.layout import job_folder
 
 if TYPE_CHECKING:
     from trainform.cli.assembling import Run
@@ -22,11 +24,11 @@ def carry_out(run: Run, *, keep_going: bool) -> bool:
 
     What hinders the writing, a full disk for example, is added to the diagnostics, and stops it.
     """
-    root, path = run.repository.root, ""
+    path = ""
     may_write = not run.unwritable and (keep_going or not has_errors(run.everything_told()))
     try:
-        for path, what in _in_order(run) if may_write else ():
-            _do(root, path, what)
+        for path, do in _in_order(run) if may_write else ():
+            do(path)
     except OSError as error:
         run.diagnostics.append(os_error("TF707", path, error, "cannot be written"))
         run.wrote.clear()  # which of them were is not known; the next run goes on from there
@@ -34,25 +36,29 @@ def carry_out(run: Run, *, keep_going: bool) -> bool:
     return may_write
 
 
-def _in_order(run: Run) -> Iterator[tuple[str, Staged | bytes | None]]:
-    """What to do, by path. Stopped anywhere, no lock names a snapshot that is not there, no list names a
+def _in_order(run: Run) -> Iterator[tuple[str, Callable[[str], None]]]:
+    """What to do with which path. Stopped anywhere, no lock names a snapshot that is not there, no list names a
     folder that is not there, and what is left of a job that goes has its lock."""
     snapshots = {path: data for path, data in run.files.items() if path.startswith(SNAPSHOTS)}
-    changes = [(change.folder, change) for change in run.jobs.values()]
-    yield from ((path, data) for path, data in snapshots.items() if data is not None)
-    yield from (each for each in changes if not each[1].goes)
-    yield from ((path, data) for path, data in run.files.items() if path not in snapshots)
-    yield from (each for each in changes if each[1].goes)
-    yield from ((path, data) for path, data in snapshots.items() if data is None)
+    lists = {path: data for path, data in run.files.items() if path not in snapshots}
+    yield from _files(run, {path: data for path, data in snapshots.items() if data is not None})
+    yield from _jobs(run, going=False)
+    yield from _files(run, lists)
+    yield from _jobs(run, going=True)
+    yield from _files(run, {path: data for path, data in snapshots.items() if data is None})
 
 
-def _do(root: str, path: str, what: Staged | bytes | None) -> None:
-    if isinstance(what, Staged):
-        writer.apply(root, what)
-    elif what is None:
-        writer.remove(root, path)
-    else:
-        writer.write(root, path, what)
+def _jobs(run: Run, *, going: bool) -> Iterator[tuple[str, Callable[[str], None]]]:
+    root, rendered = run.repository.root, run.repository.settings.rendered
+    for job, change in run.jobs.items():
+        if (change is Staged.GOES) == going:
+            yield job_folder(rendered, *job), partial(writer.apply, root, lock_file=lock_file(job), change=change)
+
+
+def _files(run: Run, files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Callable[[str], None]]]:
+    root = run.repository.root
+    for path, data in files.items():
+        yield path, partial(writer.remove, root) if data is None else partial(writer.write, root, data=data)
 
 
 def tell(run: Run, *, wrote: bool) -> None:
@@ -60,9 +66,12 @@ def tell(run: Run, *, wrote: bool) -> None:
     if not wrote:
         print("nothing was written, because of the errors above", file=sys.stderr)
         return
-    lines = [f"wrote {path}" for path in sorted(run.wrote)]
-    lines += [f"removed {path}" for path in sorted(run.removed)]
-    if repinned := sum(not change.has_files and not change.goes for change in run.jobs.values()):
+    run.wrote.sort()
+    run.removed.sort()
+    sys.stdout.writelines(f"wrote {path}\n" for path in run.wrote)
+    sys.stdout.writelines(f"removed {path}\n" for path in run.removed)
+    lines = []
+    if repinned := sum(change is Staged.LOCK for change in run.jobs.values()):
         lines.append(f"{counted(repinned, 'job')} pinned anew, files unchanged")
     if run.unchanged or not run.jobs:
         lines.append(f"{counted(run.unchanged, 'job')} unchanged")

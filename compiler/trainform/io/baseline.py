@@ -65,13 +65,16 @@ class Commit(NamedTuple):
 
     def plain_files(self, within: str) -> set[str]:
         """The files below `within` that are neither links nor of other repositories."""
-        found = _split(git(self.root, *_LOOK, "ls-tree", "-r", "-z", self.id, "--", within))
-        return {entry.partition("\t")[2] for entry in found if entry.startswith("100")}
+        return self._tree(b"100", "-r", within)
 
     def folders(self, within: str) -> set[str]:
         """The folders below `within` that are neither links nor of other repositories."""
-        found = _split(git(self.root, *_LOOK, "ls-tree", "-r", "-d", "-z", self.id, "--", within))
-        return {entry.partition("\t")[2] for entry in found if entry.startswith("04")}
+        return self._tree(b"040", "-rd", within)
+
+    def _tree(self, mode: bytes, option: str, within: str) -> set[str]:
+        """What has a mode that begins like this, of the entries `<mode> <type> <id>`, a tab and the path."""
+        found = _parts(git(self.root, *_LOOK, "ls-tree", option, "-z", self.id, "--", within))
+        return {os.fsdecode(entry.partition(b"\t")[2]) for entry in found if entry.startswith(mode)}
 
     def last_change(self, within: str) -> Baseline:
         """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""
@@ -105,7 +108,15 @@ class Folder(NamedTuple):
 
 
 def _split(output: bytes) -> list[str]:
-    return os.fsdecode(output).split("\0")[:-1]
+    return [os.fsdecode(part) for part in _parts(output)]
+
+
+def _parts(output: bytes) -> Iterator[bytes]:
+    """What ends with a zero byte each: one after the other, since there may be a hundred thousand."""
+    at = 0
+    while (end := output.find(b"\0", at)) >= 0:
+        yield output[at:end]
+        at = end + 1
 
 
 def _below(root: str, within: Iterable[str]) -> Iterator[str]:

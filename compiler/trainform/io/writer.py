@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from enum import Enum
 
 from trainform.io.exchange import ASIDE, exchange
 from trainform.io.files import read_bytes, write_bytes
@@ -39,18 +39,13 @@ class JobChange:
     underway: bytes = b""
 
 
-class Staged(NamedTuple):
-    """A change whose files are written, and wait in the staging folder to be put in place.
+class Staged(Enum):
+    """What is to be done about a job whose files, if it has any, are written, and wait in the staging folder."""
 
-    `has_files` is false where only the lock changes; `is_new` says that no folder is replaced; a job that `goes` has
-    nothing staged.
-    """
-
-    folder: str
-    lock_file: str
-    has_files: bool
-    is_new: bool
-    goes: bool
+    LOCK = "the lock takes the place of the one that is there"
+    NEW = "lock and folder go where there are none"
+    REPLACED = "lock and folder take the places of those that are there"
+    GOES = "nothing is staged: lock and folder are removed"
 
 
 def stage(root: str, change: JobChange) -> Staged:
@@ -62,19 +57,22 @@ def stage(root: str, change: JobChange) -> Staged:
         _lay_down(_staged(root, change.lock_file), change.lock)
     if change.underway:
         _lay_down(_staged(root, change.lock_file) + UNDERWAY, change.underway)
-    return Staged(change.folder, change.lock_file, bool(change.files), not change.underway, not change.lock)
+    if not change.lock:
+        return Staged.GOES
+    if not change.files:
+        return Staged.LOCK
+    return Staged.REPLACED if change.underway else Staged.NEW
 
 
-def apply(root: str, change: Staged) -> None:
-    """Brings one job into its new state. Raises OSError where the disk does not let it."""
-    if change.goes:
-        _remove(root, change)
-        return
-    target, lock = os.path.join(root, change.folder), os.path.join(root, change.lock_file)
-    staged, staged_lock = _staged(root, change.folder), _staged(root, change.lock_file)
-    if not change.has_files:
+def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
+    """Brings the job of a folder and a lock into its new state. Raises OSError where the disk does not let it."""
+    target, lock = os.path.join(root, folder), os.path.join(root, lock_file)
+    staged, staged_lock = _staged(root, folder), _staged(root, lock_file)
+    if change is Staged.GOES:
+        _remove(root, folder, lock_file)
+    elif change is Staged.LOCK:
         _rename(staged_lock, lock)
-    elif change.is_new:
+    elif change is Staged.NEW:
         _rename(staged_lock, lock)  # first: stopped here, the next run knows what is missing
         _rename(staged, target)
     else:
@@ -141,14 +139,14 @@ def _linked(old: str, new: str) -> bool:
     return True
 
 
-def _remove(root: str, change: Staged) -> None:
+def _remove(root: str, folder: str, lock_file: str) -> None:
     """The folder goes first, in one step: a lock without a folder is a job that is gone."""
-    target, staged = os.path.join(root, change.folder), _staged(root, change.folder)
+    target, staged = os.path.join(root, folder), _staged(root, folder)
     if os.path.isdir(target):
         os.makedirs(os.path.dirname(staged), exist_ok=True)
         os.rename(target, staged)
-    remove(root, change.lock_file)
-    _drop_empty(root, os.path.dirname(change.folder))
+    remove(root, lock_file)
+    _drop_empty(root, os.path.dirname(folder))
     shutil.rmtree(staged, ignore_errors=True)
 
 

@@ -26,7 +26,7 @@ def either_way(request, monkeypatch):
 
 
 def change(root, files, lock, underway=b""):
-    apply(str(root), stage(str(root), JobChange(JOB, LOCK, files, lock, underway)))
+    apply(str(root), JOB, LOCK, stage(str(root), JobChange(JOB, LOCK, files, lock, underway)))
 
 
 def put(root, **files):
