@@ -62,6 +62,7 @@ class State:
     _locks: dict[JobId, LockFile | Diagnostic] = field(default_factory=dict)
     _held: dict[JobId, Held | Diagnostic] = field(default_factory=dict)
     _leading_out: dict[str, bool] = field(default_factory=dict)
+    _there: dict[str, set[str]] = field(default_factory=dict)
 
     def ids(self) -> list[JobId]:
         """All jobs that have a lock, be it a broken one, in order."""
@@ -117,6 +118,8 @@ class State:
     def _read(self, job: JobId, lock_file: LockFile | None) -> Held | Diagnostic:
         root = self.repository.root
         folder = job_folder(self.repository.settings.rendered, *job)
+        if lock_file is None and self._is_nowhere(job, folder):
+            return Held(job, folder)
         if self._leads_out(folder):
             hint = "remove the link, or name another folder in trainform.yaml"
             return file_error("TF702", folder, "leads out of the repository", hint)
@@ -136,10 +139,29 @@ class State:
 
     def _leads_out(self, path: str) -> bool:
         """Through a link, which is looked for once in all that is above the folders, or locks, of a namespace."""
-        root, above = self.repository.root, path.rpartition("/")[0]
+        root = self.repository.root
+        return self._is_out(_above(path)) or (state.is_link(root, path) and state.leads_out(root, path))
+
+    def _is_out(self, above: str) -> bool:
         if above not in self._leading_out:
-            self._leading_out[above] = state.leads_out(root, above)
-        return self._leading_out[above] or (state.is_link(root, path) and state.leads_out(root, path))
+            self._leading_out[above] = state.leads_out(self.repository.root, above)
+        return self._leading_out[above]
+
+    def _is_nowhere(self, job: JobId, folder: str) -> bool:
+        """Whether there is surely nothing of a job without a lock, as of most new ones: each namespace is listed once.
+
+        Some file systems do not tell capitals from small letters.
+        """
+        above = _above(folder)
+        if self._is_out(above) or self._is_out(_above(state.lock_file(job))):
+            return False
+        if above not in self._there:
+            try:
+                names = state.folder_names(self.repository.root, above)
+            except OSError:
+                return False  # what is wrong is told of the job's own folder
+            self._there[above] = {name.casefold() for name in names}
+        return job[2].casefold() not in self._there[above]
 
 
 def read_state(repository: Repository) -> State:
@@ -157,6 +179,10 @@ def _parsed(job: JobId, repository: Repository) -> LockFile | Diagnostic:
     except LockError as error:
         hint = RESTORE.format(path).replace("delete it", f"delete it with {'/'.join(job)} in rendered/")
         return file_error("TF711", path, str(error), hint)
+
+
+def _above(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _is_sound(job: JobId) -> bool:

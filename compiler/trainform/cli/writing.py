@@ -11,7 +11,7 @@ from trainform.cli.behind import message
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io import writer
 from trainform.io.place import os_error
-from trainform.io.state import SNAPSHOTS, lock_file
+from trainform.io.state import LOCKS, SNAPSHOTS, lock_file
 from trainform.io.writer import Staged
 from trainform.output.layout import job_folder
 
@@ -50,9 +50,29 @@ def _in_order(run: Run) -> Iterator[tuple[str, Callable[[str], None]]]:
 
 def _jobs(run: Run, *, going: bool) -> Iterator[tuple[str, Callable[[str], None]]]:
     root, rendered = run.repository.root, run.repository.settings.rendered
+    together = set() if going else set(_new_namespaces(run))
+    for environment, namespace in sorted(together):
+        yield (
+            f"{rendered}/{environment}/{namespace}",
+            partial(writer.apply_together, root, locks=f"{LOCKS}/{environment}/{namespace}"),
+        )
     for job, change in run.jobs.items():
-        if (change is Staged.GOES) == going:
+        if (change is Staged.GOES) == going and job[:2] not in together:
             yield job_folder(rendered, *job), partial(writer.apply, root, lock_file=lock_file(job), change=change)
+
+
+def _new_namespaces(run: Run) -> Iterator[tuple[str, str]]:
+    """The namespaces, each in its environment, that there is nothing of as yet: their jobs come in one step."""
+    root, rendered = run.repository.root, run.repository.settings.rendered
+    namespaces: dict[tuple[str, str], list[str]] = {}
+    for environment, namespace, name in run.jobs:
+        namespaces.setdefault((environment, namespace), []).append(name)
+    for (environment, namespace), names in namespaces.items():
+        folder, locks = f"{rendered}/{environment}/{namespace}", f"{LOCKS}/{environment}/{namespace}"
+        if all(run.jobs[environment, namespace, name] is Staged.NEW for name in names) and writer.stand_alone(
+            root, folder, locks, names
+        ):
+            yield environment, namespace
 
 
 def _files(run: Run, files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Callable[[str], None]]]:

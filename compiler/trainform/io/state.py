@@ -47,11 +47,15 @@ def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
     Raises OSError for what cannot be read.
     """
     path = os.path.join(root, folder)
+    return {name: _plain(os.path.join(path, name)) for name in sorted(folder_names(root, folder))}
+
+
+def folder_names(root: str, folder: str) -> list[str]:
+    """What a folder holds, in no order. A missing one holds nothing. Raises OSError for what cannot be read."""
     try:
-        names = os.listdir(path)
+        return os.listdir(os.path.join(root, folder))
     except FileNotFoundError:
-        return {}
-    return {name: _plain(os.path.join(path, name)) for name in sorted(names)}
+        return []
 
 
 def file_bytes(root: str, file: str) -> bytes | None:

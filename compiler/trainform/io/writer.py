@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -80,6 +80,22 @@ def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
         exchange(staged, target)
         _rename(staged_lock, lock)
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def apply_together(root: str, folder: str, locks: str) -> None:
+    """Brings all jobs of a namespace into being, whose folders and locks stand in these two, in two steps: for jobs
+    that `stand_alone`."""
+    _rename(_staged(root, locks), os.path.join(root, locks))  # first, as in `apply`
+    _rename(_staged(root, folder), os.path.join(root, folder))
+
+
+def stand_alone(root: str, folder: str, locks: str, jobs: Collection[str]) -> bool:
+    """Whether new jobs, by the names of their folders, are all that a namespace will hold, and all that is staged
+    of it."""
+    if os.path.lexists(os.path.join(root, folder)) or os.path.lexists(os.path.join(root, locks)):
+        return False
+    staged, staged_locks = set(os.listdir(_staged(root, folder))), set(os.listdir(_staged(root, locks)))
+    return staged == set(jobs) and staged_locks == {f"{job}.lock" for job in jobs}
 
 
 def _staged(root: str, path: str) -> str:

@@ -7,10 +7,21 @@ import os
 import pytest
 
 from trainform.io import exchange
-from trainform.io.writer import STAGING, JobChange, apply, recover, remove, rewrite, stage, write
+from trainform.io.writer import (
+    STAGING,
+    JobChange,
+    apply,
+    apply_together,
+    recover,
+    remove,
+    rewrite,
+    stage,
+    stand_alone,
+    write,
+)
 
-JOB = "rendered/default/ml/llm"
-LOCK = ".trainform/locks/default/ml/llm.lock"
+FOLDER, LOCKS = "rendered/default/ml", ".trainform/locks/default/ml"
+JOB, LOCK = f"{FOLDER}/llm", f"{LOCKS}/llm.lock"
 
 
 @pytest.fixture
@@ -64,6 +75,29 @@ def test_a_lock_alone_can_change(root):
     change(root, None, b"other")
     assert (root / LOCK).read_text() == "other"
     assert on_disk(root, JOB) == {"a.yaml": "1"}
+
+
+def stage_new(root, *names):
+    for name in names:
+        stage(str(root), JobChange(f"{FOLDER}/{name}", f"{LOCKS}/{name}.lock", {"a.yaml": b"1"}, b"lock"))
+
+
+def test_the_jobs_of_a_new_namespace_come_together(root):
+    stage_new(root, "llm", "tts")
+    assert stand_alone(str(root), FOLDER, LOCKS, ["tts", "llm"])
+    apply_together(str(root), FOLDER, LOCKS)
+    assert on_disk(root, FOLDER) == {"llm/a.yaml": "1", "tts/a.yaml": "1"}
+    assert on_disk(root, LOCKS) == {"llm.lock": "lock", "tts.lock": "lock"}
+
+
+def test_jobs_come_each_for_itself_where_something_is_there_or_something_else_is_staged(root):
+    stage_new(root, "llm", "tts")
+    assert not stand_alone(str(root), FOLDER, LOCKS, ["llm"])  # left by a first attempt, which was not the last
+    for there in (FOLDER, LOCKS):
+        (root / there).mkdir(parents=True)
+        assert not stand_alone(str(root), FOLDER, LOCKS, ["llm", "tts"])
+        (root / there).rmdir()
+    assert stand_alone(str(root), FOLDER, LOCKS, ["llm", "tts"])
 
 
 def test_a_job_that_is_gone_leaves_no_folder(root):
