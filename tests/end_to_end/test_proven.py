@@ -154,3 +154,20 @@ def test_files_that_git_does_not_know_leave_no_record(origin, tmp_path, capfd):
     place.commit()
     assert run(["--root", str(place.root), "render"]) == 0
     assert records(place.root) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["jobs/job-3.yaml", "runtimes/torch.yaml", "environments/prod", "rendered/prod", ".trainform/locks/prod/ml"]
+)
+@pytest.mark.parametrize("words", ["render", "check"])
+def test_what_is_behind_a_link_leaves_no_record(origin, tmp_path, capfd, path, words):
+    """It may change without the notice of git."""
+    place = Repository(tmp_path / "linked")
+    shutil.rmtree(place.root)
+    shutil.copytree(origin.root, place.root)
+    shutil.rmtree(place.root / ".git/trainform")
+    shutil.move(place.root / path, place.root / "elsewhere")
+    (place.root / path).symlink_to(place.root / "elsewhere")
+    place.commit()
+    assert run(["--root", str(place.root), words]) == 0
+    assert not [each for each in records(place.root) if not each.stem.endswith("seen")]

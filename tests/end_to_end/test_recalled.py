@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from end_to_end.changes import ALL, FEW, edit, edit_and_commit, edit_by_hand, edit_the_runtime, write_jobs
 from support.repositories import Repository, environment, job
-from trainform.cli import fleet, proven, run
+from trainform.cli import fleet, proven, run, slices
 from trainform.cli.state import State, read_state
 from trainform.io import record
 from trainform.io.repository import open_repository
@@ -49,13 +50,13 @@ class Place(Repository):
     def diff(self, *words: str) -> tuple[tuple[int, str, str], list[JobId]]:
         looked: list[JobId] = []
         with self.monkeypatch.context() as patch:
-            own = fleet._look
+            own = fleet.glances
 
             def look(state: State, jobs: Sequence[JobId], asks: Asks) -> fleet.Seen:
                 looked.extend(jobs)
                 return own(state, jobs, asks)
 
-            patch.setattr(fleet, "_look", look)
+            patch.setattr(fleet, "glances", look)
             said = self.trainform("diff", "--format", "json", *words)
         return said, looked
 
@@ -229,6 +230,38 @@ def test_a_repository_within_the_repository(place, tmp_path):
     file = place.root / "rendered/prod/ml/job-3/jobset-job-3.yaml"
     file.write_text(file.read_text().replace("parallelism: 2", "parallelism: 7"))
     assert place.assert_recalled() == JOBS
+
+
+def test_check_leaves_the_same_record(place, monkeypatch):
+    kept = record.read(str(place.root), "seen")
+    place.record.unlink()
+    monkeypatch.setattr(slices, "SMALLEST", 2)
+    monkeypatch.setattr(slices, "LARGEST", 2)
+    assert place.trainform("check")[0] == 0
+    found = record.read(str(place.root), "seen")
+    assert _by_job(found) == _by_job(kept)
+    assert place.diff()[1] == []
+
+
+def test_check_of_a_part_or_of_what_differs_leaves_none(place, monkeypatch):
+    place.record.unlink()
+    monkeypatch.setattr(slices, "SMALLEST", 2)
+    monkeypatch.setattr(slices, "LARGEST", 2)
+    place.trainform("check", "--env", "prod")
+    place.trainform("check", "--shard", "1/2")
+    edit(place)
+    place.trainform("check")
+    assert not place.record.exists()
+
+
+def _by_job(known: dict[str, Any] | None) -> dict[JobId, object]:
+    assert known is not None
+    return {
+        (environment, namespace, name): (source, known["pins"][pins], known["asks"][asks])
+        for environment, namespaces in known["jobs"].items()
+        for namespace, jobs in namespaces.items()
+        for name, (source, pins, asks) in jobs.items()
+    }
 
 
 def test_several_processes_see_what_one_sees(place, monkeypatch):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from trainform.cli import proven
 from trainform.cli.compiling import compile_targets
 from trainform.cli.frozen import set_frozen_apart
 from trainform.cli.proof import Examination, Verdict, of_no_job
@@ -19,9 +20,12 @@ from trainform.diagnostics.order import has_errors
 from trainform.io.state import JobId
 
 if TYPE_CHECKING:
+    from trainform.cli.fleet import Seen
     from trainform.cli.state import State
     from trainform.cli.target import Target
     from trainform.cli.targets import Survey
+    from trainform.io.baseline import Commit
+    from trainform.review.totals import Asks
 
 
 @dataclass(slots=True)
@@ -30,7 +34,7 @@ class Checked:
 
     `problems` are those of files that cannot be read right, `faults` errors of jobs that are to be rendered anew:
     `render` would not mend what differs. `asked` are the jobs that have a TrainJob, in whichever shard. `since` is
-    what changed, where only that was looked at.
+    what changed, where only that was looked at. `seen` are glances at the jobs of the verdicts, for the next `diff`.
     """
 
     census: Census = field(default_factory=Census)
@@ -39,6 +43,7 @@ class Checked:
     faults: list[Diagnostic] = field(default_factory=list)
     asked: set[JobId] = field(default_factory=set)
     since: Changes | None = None
+    seen: Seen | None = None
 
     @property
     def is_well(self) -> bool:
@@ -56,7 +61,8 @@ def examine(survey: Survey, state: State, environments: Collection[str], shard: 
     has one for each file that is wrong and no job's, too."""
     is_of_everything = not environments and shard == ALL
     since = changes(look(CHECKED, survey.repository), survey, state) if is_of_everything else None
-    work = partial(_examine, state, shard)
+    asks = _asks() if is_of_everything and since is None and len(survey.files) >= proven.LEAST else None
+    work = partial(_examine, state, shard, asks)
     parts = _of_changes(survey, since, state, work) if since else in_slices(survey, work, workers)
     whole = Checked(since=since)
     for part in parts:
@@ -71,7 +77,9 @@ def examine(survey: Survey, state: State, environments: Collection[str], shard: 
     whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
     if is_of_everything and len(parts) > 1 and whole.is_well:
         unproven = [each.job for each in whole.verdicts if each.state == "unproven"]
-        remember(CHECKED, survey, {"unproven": unproven}, since)
+        commit = remember(CHECKED, survey, state, {"unproven": unproven}, since)
+        if commit is not None and asks is not None:
+            _remember_glances(state, parts, commit)
     return whole
 
 
@@ -86,7 +94,29 @@ def _of_changes(
     return [Checked(verdicts=verdicts, asked=untouched), work(survey.part(since.files), part)]
 
 
-def _examine(state: State, shard: Shard, targets: list[Target], part: Slice | None) -> Checked:
+def _asks() -> Asks:
+    from trainform.review.totals import Asks
+
+    return Asks()
+
+
+def _remember_glances(state: State, parts: Sequence[Checked], commit: Commit) -> None:
+    from trainform.cli import fleet, recalled
+
+    whole = fleet.Fleet(state)
+    for part in parts:
+        if part.seen is not None:
+            whole.add([verdict.job for verdict in part.verdicts], part.seen)
+    recalled.remember(whole, commit, ())
+
+
+def _glances(state: State, verdicts: Sequence[Verdict], asks: Asks) -> Seen:
+    from trainform.cli.fleet import glances
+
+    return glances(state, [verdict.job for verdict in verdicts], asks)
+
+
+def _examine(state: State, shard: Shard, asks: Asks | None, targets: list[Target], part: Slice | None) -> Checked:
     state = state.fresh()
     census = count(targets, part)
     problems = [problem for target in targets for problem in target.inputs.diagnostics]
@@ -96,7 +126,8 @@ def _examine(state: State, shard: Shard, targets: list[Target], part: Slice | No
     faults = _faults(targets, state, census, [*examination.frozen, *elsewhere])
     if part:
         problems, faults = travelling(part.own(problems)), travelling(faults)
-    return Checked(census, problems, verdicts, faults, {*examination.asked, *elsewhere})
+    seen = _glances(state, verdicts, asks) if asks is not None and part is not None else None
+    return Checked(census, problems, verdicts, faults, {*examination.asked, *elsewhere}, seen=seen)
 
 
 def _faults(targets: Sequence[Target], state: State, census: Census, settled: Sequence[JobId]) -> list[Diagnostic]:

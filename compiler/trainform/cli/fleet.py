@@ -135,7 +135,7 @@ def look_at(fleet: Fleet, jobs: Sequence[JobId]) -> None:
     asks, state = Asks(), fleet.state
 
     def look(part: Sequence[JobId]) -> Seen:
-        return _look(state.fresh(), part, asks)
+        return glances(state.fresh(), part, asks)
 
     parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
     if len(parts) < 2 or not can_fork():
@@ -150,7 +150,8 @@ def look_at(fleet: Fleet, jobs: Sequence[JobId]) -> None:
         raise click.ClickException(str(error)) from error
 
 
-def _look(state: State, jobs: Sequence[JobId], asks: Asks) -> Seen:
+def glances(state: State, jobs: Sequence[JobId], asks: Asks) -> Seen:
+    """Glances at some jobs; `asks` remembers what it learns of their manifests."""
     seen = Seen()
     for job in jobs:
         file = state.lock_file(job)

@@ -22,6 +22,7 @@ from trainform.io.git import GitError, commit_of
 from trainform.io.repository import is_template
 from trainform.io.settings import FILE
 from trainform.io.state import LOCKS, SNAPSHOTS, JobId, lock_file
+from trainform.output.layout import job_folder
 from trainform.output.locks import Lock, LockError, parse
 
 if TYPE_CHECKING:
@@ -95,24 +96,39 @@ def changes(begun: Look | None, survey: Survey, state: State) -> Changes | None:
         return None
 
 
-def remember(purpose: str, survey: Survey, facts: dict[str, Any], since: Changes | None) -> None:
-    """Keeps what was proven of the commit that is checked out, if nothing changed since.
+def remember(purpose: str, survey: Survey, state: State, facts: dict[str, Any], since: Changes | None) -> Commit | None:
+    """Keeps what was proven of the commit that is checked out, if nothing changed since; that commit, if it was kept.
 
-    Git must know every file of jobs: what is in a submodule, or behind a link, may change without its notice.
+    Git must know every file: what is in a submodule, or behind a link, may change without its notice.
     """
-    root, settings = survey.repository.root, survey.repository.settings
+    root = survey.repository.root
     if len(survey.files) < LEAST:
-        return
+        return None
     try:
         commit = Commit(root, commit_of(root, "HEAD"))
         if since is not None and since.known["commit"] == commit.id:
-            return  # known already
-        if not commit.changed(_folders(survey.repository)) and commit.plain_files(settings.jobs).issuperset(
-            survey.files
-        ):
+            return None  # known already
+        if not commit.changed(_folders(survey.repository)) and _knows_all(commit, survey, state):
             keep(purpose, commit, facts)
+            return commit
     except (GitError, OSError):
-        return  # a help for the next run, and no more
+        pass  # a help for the next run, and no more
+    return None
+
+
+def _knows_all(commit: Commit, survey: Survey, state: State) -> bool:
+    return (
+        not commit.strangers(*_others(survey.repository))
+        and commit.plain_files(survey.repository.settings.jobs).issuperset(survey.files)
+        and len(known_jobs(commit, state)) == len(state.ids())
+    )
+
+
+def known_jobs(commit: Commit, state: State) -> list[JobId]:
+    """The jobs whose lock and folder git knows."""
+    rendered = state.repository.settings.rendered
+    locks, folders = commit.plain_files(LOCKS), commit.folders(rendered)
+    return [job for job in state.ids() if lock_file(job) in locks and job_folder(rendered, *job) in folders]
 
 
 def _made() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Glances at all jobs as an earlier `trainform diff` had them, so that the next one reads only what changed since.
+"""Glances at all jobs as an earlier `diff` or `check` had them, so that the next `diff` reads only what changed since.
 
 The record stands in git's own folder, like those of `proven`, and says of a commit what a glance at each of its jobs
 finds. A lock and a folder that git knows, and that have the same object ids now, give the same glance.
@@ -16,8 +16,7 @@ from trainform.cli.reach import jobs_of, looked_at
 from trainform.cli.state import read_state
 from trainform.io.baseline import Commit
 from trainform.io.git import GitError
-from trainform.io.state import LOCKS, lock_file
-from trainform.output.layout import job_folder
+from trainform.io.state import LOCKS
 from trainform.output.locks import Pins, RuntimePin
 from trainform.review.totals import Ask
 
@@ -37,7 +36,7 @@ def overview(repository: Repository, start: Baseline) -> tuple[Fleet, set[str]]:
     look_at(fleet, fleet.state.ids())
     changed = start.changed(looked_at(repository.settings))  # only now: what it does not name is what was looked at
     if isinstance(start, Commit):
-        _remember(fleet, start, changed)
+        remember(fleet, start, changed)
     return fleet, changed
 
 
@@ -63,16 +62,15 @@ def _recalled(repository: Repository, start: Commit) -> tuple[Fleet, set[str]] |
     return fleet, changed
 
 
-def _remember(fleet: Fleet, start: Commit, changed: Collection[str]) -> None:
+def remember(fleet: Fleet, start: Commit, changed: Collection[str]) -> None:
     """Keeps the glances at jobs that are as the commit has them, of which git knows every file."""
     settings = fleet.state.repository.settings
     if len(fleet.glances) < proven.LEAST:
         return
     try:
-        locks, folders = start.plain_files(LOCKS), start.folders(settings.rendered)
         touched, jobs = jobs_of(changed, settings), dict[str, dict[str, dict[str, Glance]]]()
-        for job, glance in fleet.glances.items():
-            if job not in touched and lock_file(job) in locks and job_folder(settings.rendered, *job) in folders:
+        for job in proven.known_jobs(start, fleet.state):
+            if job not in touched and (glance := fleet.glances.get(job)):
                 jobs.setdefault(job[0], {}).setdefault(job[1], {})[job[2]] = glance
         pins = [{**each._asdict(), "runtime": each.runtime._asdict()} for each in fleet.pins.entries]
         asks = [[asdict(ask) for ask in each] for each in fleet.asks.entries]

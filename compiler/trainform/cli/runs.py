@@ -57,7 +57,7 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
         run = assemble(parts, state, request)
         wrote = not request.dry_run and carry_out(run, keep_going=request.keep_going)
         if request.is_of_everything and run.work is None and run.changes_nothing:
-            remember(RENDERED, known, run.proven(), since)
+            remember(RENDERED, known, state, run.proven(), since)
         print_brief(run.told, run.diagnostics, sys.stderr)
         _print(run, form, request, wrote)
     return report_failures(run.failures) or (FAULTY if has_errors(run.everything_told()) else OK)

@@ -65,16 +65,20 @@ class Commit(NamedTuple):
 
     def plain_files(self, within: str) -> set[str]:
         """The files below `within` that are neither links nor of other repositories."""
-        return self._tree(b"100", "-r", within)
+        return self._tree((b"100",), "-r", within)
 
     def folders(self, within: str) -> set[str]:
         """The folders below `within` that are neither links nor of other repositories."""
-        return self._tree(b"040", "-rd", within)
+        return self._tree((b"040",), "-rd", within)
 
-    def _tree(self, mode: bytes, option: str, within: str) -> set[str]:
-        """What has a mode that begins like this, of the entries `<mode> <type> <id>`, a tab and the path."""
-        found = _parts(git(self.root, *_LOOK, "ls-tree", option, "-z", self.id, "--", within))
-        return {os.fsdecode(entry.partition(b"\t")[2]) for entry in found if entry.startswith(mode)}
+    def strangers(self, *within: str) -> set[str]:
+        """Links and other repositories there: what git does not look into."""
+        return self._tree((b"120", b"160"), "-r", *within)
+
+    def _tree(self, modes: tuple[bytes, ...], option: str, *within: str) -> set[str]:
+        """What has a mode that begins like these, of the entries `<mode> <type> <id>`, a tab and the path."""
+        found = _parts(git(self.root, *_LOOK, "ls-tree", option, "-z", self.id, "--", *within))
+        return {os.fsdecode(entry.partition(b"\t")[2]) for entry in found if entry.startswith(modes)}
 
     def last_change(self, within: str) -> Baseline:
         """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""
