@@ -76,20 +76,12 @@ def _named_rules(jobset: Tree) -> Tree:
     return {**jobset, "spec": {**spec, "failurePolicy": {**spec["failurePolicy"], "rules": named}}}
 
 
-class _Field(NamedTuple):
-    """What to do with a field that is there: `empties_go` says that it vanishes when it is empty, or zero."""
-
-    empties_go: bool
-    rule: Callable[[Any], Any] | None
-
-
-_NOTHING_TO_DO = _Field(False, None)
-
-
 class _Plan(NamedTuple):
-    """What to do with an object of one type."""
+    """What to do with an object of one type: by field, with what is there; with fields that vanish when they are
+    empty, or zero; and with those that are absent."""
 
-    fields: dict[str, _Field]
+    rules: dict[str, Callable[[Any], Any]]
+    empties: frozenset[str]
     defaults: tuple[tuple[str, Any], ...]
 
 
@@ -97,28 +89,21 @@ def _apply(plan: _Plan, tree: Tree) -> Tree:
     """`tree` itself where nothing changes (or it is of a wrong type), else a changed copy."""
     if type(tree) is not dict:
         return tree
-    fields, defaults = plan
+    rules, empties, defaults = plan
     result = tree
     for name, value in tree.items():
-        if value is None:
-            gone = True
-        else:
-            field = fields.get(name)
-            if field is None:
-                continue
-            empties_go, rule = field
-            gone = empties_go and not value
-            if not gone:
-                if rule is None:
-                    continue
-                new = rule(value)
-                if new is value:
-                    continue
-        if result is tree:
-            result = tree.copy()
-        if gone:
+        if not value and (value is None or name in empties):
+            if result is tree:
+                result = tree.copy()
             del result[name]
-        else:
+            continue
+        rule = rules.get(name)
+        if rule is None:
+            continue
+        new = rule(value)
+        if new is not value:
+            if result is tree:
+                result = tree.copy()
             result[name] = new
     for name, default in defaults:
         if name not in result:
@@ -166,26 +151,21 @@ def _plan(kind: str, *, stored: bool) -> _Plan:
     schema = resolved(reference(kind))
     properties = schema.get("properties", {})
     required = schema.get("required", ())
-    all_fields = {name: _field(schema, stored, name not in required) for name, schema in properties.items()}
-    fields = {name: field for name, field in all_fields.items() if field != _NOTHING_TO_DO}
+    rules = {name: rule for name, field in properties.items() if (rule := _content_rule(field, stored))}
+    empties = (name for name, field in properties.items() if stored and _is_left_out(field, name not in required))
     defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
     defaults |= _JOBSET_WEBHOOK.get(kind, {}) if stored else {}
     # A default that is an object has defaults of its own.
-    filled = ((name, _filled(fields[name]) if value == {} else value) for name, value in defaults.items())
-    return _Plan(fields, tuple(filled))
+    filled = ((name, rules[name]({}) if value == {} and name in rules else value) for name, value in defaults.items())
+    return _Plan(rules, frozenset(empties), tuple(filled))
 
 
-def _filled(field: _Field) -> Any:
-    return field.rule({}) if field.rule else {}
-
-
-def _field(schema: Schema, stored: bool, optional: bool) -> _Field:
-    # Go leaves out empty lists and maps; an empty object with fields of its own stays (`emptyDir: {}`).
+def _is_left_out(schema: Schema, optional: bool) -> bool:
+    """Whether Go does not write a field that is empty: lists and maps, while an empty object with fields of its own
+    stays (`emptyDir: {}`)."""
     if schema.get("type") == "array":
-        empties_go = optional
-    else:
-        empties_go = "x-go-omitempty" in schema or (optional and "additionalProperties" in schema)
-    return _Field(stored and empties_go, _content_rule(schema, stored))
+        return optional
+    return "x-go-omitempty" in schema or (optional and "additionalProperties" in schema)
 
 
 def _content_rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
@@ -207,4 +187,4 @@ def _plan_of(schema: Schema, stored: bool) -> _Plan | None:
         return None
     plan = _plan(referenced(schema), stored=stored)
     # Nulls are gone from what is stored, so an object without rules and defaults needs no visit.
-    return plan if not stored or plan.fields or plan.defaults else None
+    return plan if not stored or plan.rules or plan.empties or plan.defaults else None

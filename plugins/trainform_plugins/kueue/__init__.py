@@ -52,6 +52,8 @@ class Kueue(Plugin):
     def check(self, plan: Plan) -> None:
         jobset = finished_jobset(plan)
         if jobset is not None:
-            asked = any(step.annotations for step in finished_steps(jobset))
-            for check in (*JOBSET_CHECKS, *(TOPOLOGY_CHECKS if asked else ())):
+            for check in JOBSET_CHECKS:
                 check(plan, jobset)
+            if any(step.annotations for step in finished_steps(jobset)):
+                for check in TOPOLOGY_CHECKS:
+                    check(plan, jobset)

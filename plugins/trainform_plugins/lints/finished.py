@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
 from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame, finished_jobset
@@ -17,16 +16,15 @@ class Where(TypedDict, total=False):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Pods:
+class Pods(NamedTuple):
     """One replicated job: `spec` is its PodSpec, which stands at `path` in the JobSet.
 
-    `count` pods of it run in each of `replicas` Jobs. `init_containers` and `containers` are its containers.
+    `parallelism` pods of it run in each of `replicas` Jobs. `init_containers` and `containers` are its containers.
     """
 
     name: str
     step: str
-    count: int
+    parallelism: int
     replicas: int
     spec: Tree
     path: Path

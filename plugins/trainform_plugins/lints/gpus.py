@@ -86,7 +86,7 @@ def _compare(job: Finished, pods: Pods, node: Tree, slices: dict[str, int]) -> N
     """Hold the slices of a node against the processes, which an MPI job counts in its launcher."""
     name, value = next(filter(None, (_counted(values(each)) for _, each in job.nodes)), ("", ""))
     of_all_nodes = name == PROCESSES[-1]
-    wanted = sum(slices.values()) * (pods.count if of_all_nodes else 1)
+    wanted = sum(slices.values()) * (pods.parallelism if of_all_nodes else 1)
     if value.isdigit() and int(value) != wanted:
         job.plan.report(
             "TF603",
@@ -122,8 +122,11 @@ def _has_device(container: Tree) -> bool:
     resources = container.get("resources")
     if not resources:
         return False
-    amounts = (*(resources.get("limits") or ()), *(resources.get("requests") or ()))
-    return bool(resources.get("claims")) or any("/" in name for name in amounts)
+    for field in ("limits", "requests"):
+        for name in resources.get(field) or ():
+            if "/" in name:
+                return True
+    return bool(resources.get("claims"))
 
 
 def _is_sent_to_gpus(pods: Pods) -> bool:

@@ -23,7 +23,7 @@ def host_of_no_pod(job: Finished) -> None:
     of D17). Names of other jobs are theirs to know.
     """
     name = f"{job.name}-"
-    first_pods = {_host(job, pods) for pods in job.pods if pods.count and pods.replicas}
+    first_pods = {_host(job, pods) for pods in job.pods if pods.parallelism and pods.replicas}
     for pods in job.pods:
         for container in pods.all_containers:
             for at, text in _texts(container, name):
@@ -111,7 +111,7 @@ def _is_pod(job: Finished, match: re.Match[str]) -> bool:
     return match["subdomain"] == job.subdomain and any(
         match["job"] == f"{job.name}-{pods.name}"
         and int(match["replica"]) < pods.replicas
-        and int(match["pod"]) < pods.count
+        and int(match["pod"]) < pods.parallelism
         for pods in job.pods
     )
 

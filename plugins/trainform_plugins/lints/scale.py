@@ -36,10 +36,10 @@ def crowded_job(job: Finished) -> None:
     watches one by one. Bites: the largest training runs (trainer 2318, PR 3284).
     """
     for pods in job.pods:
-        if pods.count >= CROWD:
+        if pods.parallelism >= CROWD:
             job.plan.report(
                 "TF616",
-                f"one Job of {pods.count} pods: the job controller is slow from about {CROWD} on",
+                f"one Job of {pods.parallelism} pods: the job controller is slow from about {CROWD} on",
                 severity="warning",
                 hint="use fewer, larger nodes",
                 **_where(job, pods.step, pods.path[:5]),
