@@ -6,13 +6,19 @@ from functools import cache
 
 from trainform.core.plugin import Plugin
 from trainform.core.registry import GROUP, Installed, from_entry_points
-from trainform.io.entry_points import entry_points
+from trainform.io.entry_points import EntryPoint, entry_points
+
+
+@cache
+def declared_plugins() -> tuple[EntryPoint, ...]:
+    """What packages declare to be plugins, none of them loaded."""
+    return tuple(entry_points(GROUP))
 
 
 @cache
 def installed_plugins() -> tuple[Installed, ...]:
     """Every installed plugin, in running order. Raises PluginError for one that cannot be used."""
-    return from_entry_points(entry_points(GROUP))
+    return from_entry_points(declared_plugins())
 
 
 def load_plugins() -> tuple[Plugin, ...]:

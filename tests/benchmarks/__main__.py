@@ -17,6 +17,7 @@ from benchmarks.install import Peers, find_peers, install_trainform
 from benchmarks.machine import bytes_needed, facts, scratch_parent
 from benchmarks.marks import IN_PROCESS, PROCESSES, judge_all, mixed, torch
 from benchmarks.measure import Bench, Figures, best, tell
+from benchmarks.profile import measure_profile
 from benchmarks.starts import measure_compile, measure_starts
 
 PARTS = ("starts", "peers", "mixed")
@@ -81,6 +82,7 @@ def _measure(
     if "starts" in only:
         figures[PROCESSES] = measure_starts(bench, size.starts)
         figures[IN_PROCESS] = measure_compile(bench)
+        figures |= measure_profile(bench)
     if "peers" in only:
         number = size.torch_jobs
         figures[torch(number)] = peers.measure(bench, found, number, rounds[number])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jinja2
 
-from benchmarks import fleet, peers, pictures, starts
+from benchmarks import fleet, peers, pictures, profile, starts
 from benchmarks.install import FOLDER, PROJECT
 from benchmarks.marks import IN_PROCESS, PROCESSES, Verdict
 from benchmarks.measure import Figures, Taken
@@ -76,6 +76,8 @@ def as_text(result: Result) -> str:
         (f"{result.torch_jobs:,} torch jobs", peers_table(result)),
         ("single processes", starts_table(result)),
         ("in process", compile_table(result)),
+        ("imports", imports_table(result)),
+        ("phases", phases_table(result)),
     ]
     parts = [f"{title}\n{_aligned(table)}" for title, table in named if len(table) > 1]
     parts += [f"not measured: {name}: {why}" for name, why in result.missing.items()]
@@ -101,6 +103,8 @@ def write_docs(result: Result) -> None:
         peers=_markdown(peers_table(result)),
         starts=_markdown(starts_table(result)),
         compile=_markdown(compile_table(result)),
+        imports=_markdown(imports_table(result)),
+        phases=_markdown(phases_table(result)),
     )
     PAGE.write_text(between_marks(PAGE.read_text(), text))
     write_results(result, DOCS / "performance.json")
@@ -195,6 +199,22 @@ def compile_table(result: Result) -> Table:
     taken = result.figures.get(IN_PROCESS, {})
     rows = [[name, f"{each.wall * 1_000:.3f} ms"] for name, each in taken.items() if name != starts.REFERENCE]
     return [["parsed documents to objects", "each job"], *rows]
+
+
+def imports_table(result: Result) -> Table:
+    taken = result.figures.get(profile.START, {})
+    rows = [[name, f"{each.wall * 1_000:.1f} ms"] for name, each in taken.items()]
+    return [["imports of one process, by whose they are", ""], *rows, *_sum(taken, 1_000, "ms")]
+
+
+def phases_table(result: Result) -> Table:
+    taken = result.figures.get(profile.JOB, {})
+    rows = [[name, f"{each.wall * 1e6:.1f} µs"] for name, each in taken.items()]
+    return [["one torch job of many, by what is done", ""], *rows, *_sum(taken, 1e6, "µs")]
+
+
+def _sum(taken: Mapping[str, Taken], scale: float, unit: str) -> Table:
+    return [["in all", f"{sum(each.wall for each in taken.values()) * scale:.1f} {unit}"]] if taken else []
 
 
 def _row(name: str, taken: Taken) -> list[str]:

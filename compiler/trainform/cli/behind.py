@@ -37,9 +37,9 @@ def presents_of(targets: Sequence[Target], outcome: Outcome) -> dict[str, Presen
 
 def third_party() -> dict[str, str]:
     """The versions of other packages that bring plugins, by name."""
-    from trainform.cli.compiling import installed
+    from trainform.installed import declared_plugins
 
-    return {each.package: each.version for each in installed() if each.package not in ("", "trainform")}
+    return {each.package: each.version for each in declared_plugins() if each.package not in ("", "trainform")}
 
 
 def group(jobs: Iterable[tuple[JobId, Pins]], presents: Mapping[str, Present]) -> Groups:

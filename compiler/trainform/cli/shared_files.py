@@ -48,7 +48,7 @@ class SharedList(NamedTuple):
 def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId]) -> list[SharedList]:
     """The lists of all folders that jobs share or shared."""
     folders: dict[tuple[str, str], set[str]] = {}
-    for job in sorted({*before, *after}):
+    for job in {*before, *after}:
         environment, namespace, name = job
         above, own = folders.setdefault((environment, ""), set()), folders.setdefault((environment, namespace), set())
         if job in after:
@@ -67,11 +67,15 @@ def plan_lists(run: Run, environments: Collection[str]) -> None:
     """
     repository = run.repository
     for each in shared_lists(repository.settings.rendered, run.state.ids(), run.remaining()):
-        found = state.file_bytes(repository.root, each.file) if each.environment in environments else each.wanted
+        if each.environment not in environments:
+            continue
+        found, wanted = state.file_bytes(repository.root, each.file), each.wanted
+        if found == wanted:
+            continue
         if found is not None and folders_in(found) is None:
             run.diagnostics.append(edited_by_hand(each.file))
-        elif found != each.wanted:
-            run.files[each.file] = each.wanted
+        else:
+            run.files[each.file] = wanted
 
 
 def plan_attributes(run: Run) -> None:

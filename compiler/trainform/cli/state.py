@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from trainform.diagnostics import Diagnostic
 from trainform.io import state
@@ -166,7 +167,7 @@ class State:
 
 def read_state(repository: Repository) -> State:
     """Which jobs of a repository have a lock."""
-    return State(repository, dict.fromkeys(sorted(filter(_is_sound, state.locked_jobs(repository.root)))))
+    return State(repository, dict.fromkeys(filter(_is_sound, state.locked_jobs(repository.root))))
 
 
 def _parsed(job: JobId, repository: Repository) -> LockFile | Diagnostic:
@@ -186,7 +187,12 @@ def _above(path: str) -> str:
 
 
 def _is_sound(job: JobId) -> bool:
-    return all(map(is_part, job))
+    environment, namespace, name = job
+    return is_part(name) and _is_part(namespace) and _is_part(environment)
+
+
+_is_part = lru_cache(is_part)
+"""For parts that many jobs have in common."""
 
 
 def edited_by_hand(file: str) -> Diagnostic:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
@@ -120,14 +119,14 @@ def list_files(root: str, folder: str) -> Listing:
     """
     listing = Listing([], [])
     if os.path.lexists(os.path.join(root, folder)):
-        listing.files.extend(_walk(root, folder, (), listing.diagnostics))
+        _walk(root, folder, (), listing)
     return listing
 
 
-def _walk(root: str, folder: str, above: tuple[str, ...], problems: list[Diagnostic]) -> Iterator[str]:
+def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> None:
     real = os.path.realpath(os.path.join(root, folder))
     if not inside(root, real):
-        problems.append(_leads_out(folder))
+        listing.diagnostics.append(_leads_out(folder))
         return
     if real in above:
         return  # a link to a folder that holds it
@@ -135,23 +134,21 @@ def _walk(root: str, folder: str, above: tuple[str, ...], problems: list[Diagnos
         with os.scandir(real) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        problems.append(os_error("TF701", folder, error, "cannot be listed"))
+        listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
         return
     for entry in entries:
         if not entry.name.startswith("."):
-            yield from _entry(root, f"{folder}/{entry.name}", entry, (*above, real), problems)
+            _list_entry(root, f"{folder}/{entry.name}", entry, (*above, real), listing)
 
 
-def _entry(
-    root: str, path: str, entry: os.DirEntry[str], above: tuple[str, ...], problems: list[Diagnostic]
-) -> Iterator[str]:
+def _list_entry(root: str, path: str, entry: os.DirEntry[str], above: tuple[str, ...], listing: Listing) -> None:
     if entry.is_dir():
-        yield from _walk(root, path, above, problems)
+        _walk(root, path, above, listing)
     elif entry.name.endswith(ENDINGS):
         if entry.is_symlink() and not inside(root, os.path.realpath(entry.path)):
-            problems.append(_leads_out(path))
+            listing.diagnostics.append(_leads_out(path))
         elif entry.is_symlink() or entry.is_file():
-            yield path
+            listing.files.append(path)
 
 
 def inside(root: str, path: str) -> bool:

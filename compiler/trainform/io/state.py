@@ -32,7 +32,8 @@ def locked_jobs(root: str) -> list[JobId]:
     for environment in _folders(root, LOCKS):
         for namespace in _folders(root, f"{LOCKS}/{environment}"):
             names = _names(root, f"{LOCKS}/{environment}/{namespace}")
-            found += [(environment, namespace, n.removesuffix(".lock")) for n in names if n.endswith(".lock")]
+            jobs = sorted(name.removesuffix(".lock") for name in names if name.endswith(".lock"))
+            found += [(environment, namespace, job) for job in jobs]
     return found
 
 
