@@ -39,6 +39,8 @@ def send_to_scheduler(plan: Plan) -> None:
 
 def check_schedulers(plan: Plan) -> None:
     """Report pods that go to another scheduler than their gang's, or to one that is not installed."""
+    if _installed(plan) is None and not plan.gang.chosen:
+        return  # nothing is known of schedulers, and nothing was chosen
     _gang_is_installed(plan)
     jobset = finished_jobset(plan)
     for step in finished_steps(jobset) if jobset else ():

@@ -48,11 +48,10 @@ def _steps(schema: Schema) -> Steps:
 
 def repeats(steps: Steps, tree: dict[str, Any]) -> bool:
     """Might a list of `tree`, which is valid otherwise, hold an entry twice? Fast, for `duplicates`."""
-    for name, value in tree.items():
-        step = steps.get(name)
-        if step is None:
+    for name, (keys, many, inner) in steps.items():
+        value = tree.get(name)
+        if value is None:
             continue
-        keys, many, inner = step
         if not many:
             if repeats(inner, value):
                 return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trainform.plugin import Plan, Plugin, finished_jobset, finished_steps
 from trainform_plugins.kueue.asked import annotations_of, topology_of
 from trainform_plugins.kueue.features import needs_newer_kueue
-from trainform_plugins.kueue.labels import MULTIKUEUE, labels_of, wants_multikueue
+from trainform_plugins.kueue.labels import MULTIKUEUE, labels_of, settings_of, wants_multikueue
 from trainform_plugins.kueue.multikueue import goes_alone
 from trainform_plugins.kueue.queues import has_queue, labels_are_sound, priority_is_declared, queue_admits
 from trainform_plugins.kueue.topology import (
@@ -38,6 +38,8 @@ class Kueue(Plugin):
     name = "kueue"
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
+        if settings_of(plan) is None:
+            return
         for key, value in labels_of(plan).items():
             plan.label_jobset(key, value)
         if wants_multikueue(plan):

@@ -38,11 +38,13 @@ def drops_the_launcher(plan: Plan) -> None:
             continue
         command, args = node.get("command") or [], node.get("args") or []
         lost = launcher([*command, *args])
+        if not lost:
+            continue
         left = [
             *(command if wanted.command is None else wanted.command),
             *(args if wanted.args is None else wanted.args),
         ]
-        if lost and not launcher(left) and not _runs_script(left):
+        if not launcher(left) and not _runs_script(left):
             field = "args" if wanted.command is None else "command"
             plan.report(
                 "TF609",
