@@ -34,10 +34,11 @@ class Outcome:
 
 
 def ratios(figures: Figures) -> Ratios:
-    """Every ratio that a limit may be set for. Of mixed jobs: of the largest repository, and what growth costs."""
+    """Every ratio that a limit may be set for. Of mixed jobs: of the largest repository, and what growth costs. A
+    profile has no reference loop beside it, and no limits."""
     sizes = sorted(int(group.removeprefix("mixed-")) for group in figures if group.startswith("mixed-"))
     smaller = {mixed(jobs) for jobs in sizes[:-1]}
-    groups = {group: taken for group, taken in figures.items() if group not in smaller}
+    groups = {group: taken for group, taken in figures.items() if group not in smaller and fleet.REFERENCE in taken}
     found = dict(pair for group, taken in groups.items() for pair in _of_group(group, taken))
     return {**found, **(dict(_growth(figures, sizes[0], sizes[-1])) if smaller else {})}
 

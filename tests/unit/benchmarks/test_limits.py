@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import fleet, peers, starts
+from benchmarks import fleet, peers, profile, starts
 from benchmarks.limits import TOLERANCE, hold, ratios, read_limits, write_limits
 from benchmarks.measure import Taken
 
@@ -20,6 +20,7 @@ def figures(cold: float = 1.0, kustomize: float | None = 0.8) -> dict[str, dict[
     return {
         "processes": {starts.REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
         "torch-300": {fleet.REFERENCE: loop, peers.RENDER: Taken(0.4, 0.4, 50), **peer},
+        profile.START: {"click": usual},
         "mixed-100": {fleet.REFERENCE: loop, fleet.COLD: Taken(0.3 * cold, 0.3 * cold, 50), **commands},
         "mixed-1000": {fleet.REFERENCE: loop, fleet.COLD: Taken(cold, cold, 50), **commands},
     }
@@ -41,8 +42,8 @@ def test_ratios_of_a_run():
     assert found["render, cold: CPU per job, 1000 / 100 jobs"] == pytest.approx(1 / 3)
 
 
-def test_peers_and_smaller_repositories_have_no_limit_of_their_own():
-    assert not [name for name in ratios(figures()) if "kubectl" in name or name.startswith("mixed-100:")]
+def test_peers_profiles_and_smaller_repositories_have_no_limit_of_their_own():
+    assert not [name for name in ratios(figures()) if "kubectl" in name or name.startswith(("mixed-100:", "imports:"))]
 
 
 def test_a_run_as_quiet_as_the_one_before_passes(limits):

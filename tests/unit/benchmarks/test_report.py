@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from benchmarks import fleet, peers, pictures, report, starts
+from benchmarks import fleet, peers, pictures, profile, report, starts
 from benchmarks.marks import MARKS, judge_all
 from benchmarks.measure import Taken
 
@@ -29,6 +29,8 @@ FIGURES = {
         starts.HELP: Taken(0.09, 0.05, 10_000_000),
     },
     "in process": {starts.COMPILE: Taken(0.0003, 0.0003)},
+    profile.START: {"click": Taken(0.01, 0.01), "PyYAML": Taken(0.0125, 0.0125)},
+    profile.JOB: {"manifests to bytes": Taken(4e-5, 4e-5), "digests and lock": Taken(3e-5, 3e-5)},
     "torch-1000": {
         peers.REFERENCE: Taken(0.1, 0.1, 10_000_000),
         peers.RENDER: Taken(0.5, 0.5, 70_000_000),
@@ -76,6 +78,7 @@ def test_the_text_tells_all(result):
     assert all(mark.what in text for mark in MARKS)
     assert "not measured: jsonnet: the package gojsonnet cannot be had here" in text
     assert "files in memory" in text
+    assert [line.split()[-2:] for line in text.splitlines() if "in all" in line] == [["22.5", "ms"], ["70.0", "µs"]]
 
 
 def test_the_document_is_json_and_names_what_is_missing(result):
@@ -95,6 +98,7 @@ def test_docs_change_only_between_their_marks(result, tmp_path, monkeypatch):
     assert text.endswith(f"{report.END}\n## Ours too\n")
     assert "before" not in text
     assert "| kubectl kustomize, one kustomization | 6,000 ms |" in text
+    assert "| PyYAML | 12.5 ms |" in text
     assert (tmp_path / "pictures" / "peers.svg").exists()
     assert (tmp_path / "performance.json").exists()
 
