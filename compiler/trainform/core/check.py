@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from trainform.core.blame import blame
 from trainform.k8s import jobset_rules, schema
+from trainform.k8s.schema import SchemaProblem
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan
     from trainform.diagnostics import Severity
-    from trainform.k8s.schema import SchemaProblem
     from trainform.k8s.tree import Tree
 
 SCHEMAS = {
@@ -29,12 +29,26 @@ def check_objects(plan: Plan) -> None:
             continue
         for problem in schema.check(kind, tree):
             _report(plan, tree, problem)
+        if kind == "JobSet" and "spec" not in tree:  # the API server would take it, and nothing would ever run
+            _report(plan, tree, SchemaProblem(("spec",), "TF103", "is required but missing", "a patch removed it"))
         if tree["kind"] == "PodGroup":
             _tell_members(plan, tree)
         if kind == "JobSet":
             for problem in jobset_rules.check(tree, len(plan.name) - len(plan.stable_name)):
                 warned = problem.code in jobset_rules.WARNINGS
                 _report(plan, tree, problem, "warning" if warned else "error")
+
+
+def misshapen(plan: Plan) -> bool:
+    """Whether something in `plan.objects` is of another type than the API has there, or lacks what holds all else."""
+    for tree in plan.objects:
+        kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
+        if kind == "JobSet" and "spec" not in tree:
+            return True
+        for problem in schema.check(kind, tree) if kind else ():
+            if problem.code == "TF102" or (problem.code == "TF103" and problem.path[-1] in ("spec", "template")):
+                return True
+    return False
 
 
 def _tell_members(plan: Plan, tree: Tree) -> None:

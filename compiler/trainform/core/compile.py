@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
-from trainform.core.check import check_objects
+from trainform.core.check import check_objects, misshapen
 from trainform.core.companions import attach
 from trainform.core.destination import Destination
 from trainform.core.engine import annotate
@@ -176,14 +176,21 @@ def _trainer(job: TrainJob) -> Trainer:
     return Trainer(wanted.image, wanted.command, wanted.args, wanted.env or []) if wanted else Trainer()
 
 
-def finish(plan: Plan) -> None:
+def finish(plan: Plan) -> bool:
     """Put on the final patches, bring objects into the form that the API server stores, annotate them for
-    their engine, check them."""
+    their engine, check them.
+
+    False where patches made something else of them than objects: then only that is told, and nobody is to look at them.
+    """
     plan.destination.patch(plan)
+    if plan.destination.patches and misshapen(plan):
+        check_objects(plan)
+        return False
     plan.objects = [readable(admit(tree)) for tree in plan.objects]
     plan.objects.sort(key=kind_order)
     annotate(plan)
     check_objects(plan)
+    return True
 
 
 def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:

@@ -35,14 +35,15 @@ class Pipeline(NamedTuple):
         stages = {stage: tuple((p, getattr(p, stage)) for p in plugins if _takes_part(p, stage)) for stage in STAGES}
         return cls(stages, tuple(p for p in plugins if _takes_part(p, "applies")), observe)
 
-    def run(self, plan: Plan, finish: Callable[[Plan], None]) -> None:
-        """Run all stages over `plan`; `finish` runs between building and checking.
+    def run(self, plan: Plan, finish: Callable[[Plan], bool]) -> None:
+        """Run all stages over `plan`; `finish` runs between building and checking, and says whether there is anything
+        to check.
 
         Two plugins that set one thing to different values are reported, both named.
         """
         idle = self.build(plan)
-        finish(plan)
-        self._stage("check", plan, idle)
+        if finish(plan):
+            self._stage("check", plan, idle)
         _report_conflicts(plan)
 
     def build(self, plan: Plan) -> set[Plugin]:

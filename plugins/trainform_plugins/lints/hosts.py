@@ -23,7 +23,7 @@ def host_of_no_pod(job: Finished) -> None:
     of D17). Names of other jobs are theirs to know.
     """
     name = f"{job.name}-"
-    first_pods = {_host(job, pods) for pods in job.pods if pods.parallelism and pods.replicas}
+    first_pods = {_host(job, pods) for pods in job.pods if pods.parallelism > 0 and pods.replicas > 0}
     for pods in job.pods:
         for container in pods.all_containers:
             for at, text in _texts(container, name):

@@ -38,7 +38,8 @@ def _has_shared_memory(pods: Pods, node: Tree) -> bool:
     mounts = node.get("volumeMounts") or ()
     names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
     for volume in pods.spec.get("volumes") or ():
-        in_memory = (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume
-        if in_memory and volume.get("name") in names:
+        if volume.get("name") not in names:
+            continue
+        if (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume:
             return True
     return False
