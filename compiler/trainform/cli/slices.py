@@ -145,15 +145,19 @@ def _leaves_questions(targets: Sequence[Target], census: Sequence[Census]) -> bo
 
 
 def travelling(diagnostics: Iterable[Diagnostic], *, whole: bool = False) -> list[Diagnostic]:
-    """The same without the documents that they speak of. Unless `whole`, a place is looked up only where it will be
-    shown: that of errors, and of the first few warnings of each kind (see `brief`)."""
-    shown: dict[str, int] = {}
+    """The same without the documents that they speak of. Unless `whole`, a place is looked up only where it may be
+    shown: that of errors, and of the first few warnings of each kind (see `brief`), which are in the first few files
+    of those that have any."""
+    told = [*diagnostics]
+    files: dict[str, set[str]] = {}
+    for each in told:
+        files.setdefault(each.code, set()).add(each.file)
+    shown = {code: set(sorted(named)[:FEW]) for code, named in files.items()}
     small = []
-    for each in diagnostics:
-        shown[each.code] = shown.get(each.code, 0) + 1
+    for each in told:
         if each.place is None:
             small.append(each)
-        elif whole or each.severity == "error" or shown[each.code] <= FEW:
+        elif whole or each.severity == "error" or each.file in shown[each.code]:
             at = each.position or Position(1, 1)
             small.append(each._replace(place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
         else:
