@@ -14,8 +14,13 @@ def write_jobs(place: Repository) -> None:
     place.write("environments/prod/environment.yaml", environment())
     place.write("environments/test/environment.yaml", environment().replace("prod", "test"))
     for number in range(11):
-        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}"))
+        place.write(file_of(number), job(f"job-{number}"))
     place.write("jobs/two.yaml", TWO)
+
+
+def file_of(number: int) -> str:
+    """One has a name that not everything prints: a no-break space, and a letter beyond ASCII."""
+    return "jobs/j\u00a0\u00f6b.yaml" if number == 10 else f"jobs/job-{number}.yaml"
 
 
 def nothing(place: Repository) -> None: ...
@@ -139,11 +144,66 @@ def settings(place: Repository) -> None:
 
 def every_job(place: Repository) -> None:
     for number in range(11):
-        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}", nodes=5))
+        place.write(file_of(number), job(f"job-{number}", nodes=5))
+
+
+def an_odd_name_goes(place: Repository) -> None:
+    (place.root / file_of(10)).unlink()
+
+
+def an_odd_name_has_another_job(place: Repository) -> None:
+    place.write(file_of(10), job("other"))
+
+
+def a_file_below_the_folder_of_a_job(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/sub/a.yaml", "by: hand\n")
+
+
+def other_ends_of_lines(place: Repository) -> None:
+    file = place.root / "rendered/prod/ml/job-3/jobset-job-3.yaml"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+
+
+def a_link_that_leads_out(place: Repository) -> None:
+    outside = place.root.parent / "outside.yaml"
+    outside.write_text(job("job-3"))
+    (place.root / "jobs/job-3.yaml").unlink()
+    (place.root / "jobs/job-3.yaml").symlink_to(outside)
+
+
+def a_folder_that_leads_out(place: Repository) -> None:
+    outside = place.root.parent / "outside"
+    outside.mkdir(exist_ok=True)
+    (place.root / "jobs/out").symlink_to(outside)
+
+
+def jobs_behind_a_link(place: Repository) -> None:
+    place.write("elsewhere/new.yaml", job("new"))
+    (place.root / "jobs/linked").symlink_to("../elsewhere")
+
+
+def jobs_of_another_repository(place: Repository) -> None:
+    place.write("jobs/nested/new.yaml", job("new"))
+    place.git("init", "--quiet", "jobs/nested")
+
+
+def output_behind_a_link(place: Repository) -> None:
+    (place.root / "rendered/prod/ml").rename(place.root / "elsewhere")
+    (place.root / "rendered/prod/ml").symlink_to("../../elsewhere")
+
+
+def a_part_of_a_checkout(place: Repository) -> None:
+    place.git("sparse-checkout", "set", "--no-cone", "/*", "!/jobs/job-3.yaml")
+
+
+def other_attributes(place: Repository) -> None:
+    place.write("jobs/.gitattributes", "*.yaml text\n")
 
 
 FEW = [nothing, edit, edit_and_commit, delete, delete_and_commit, add, ignored, move, rename, one_of_two_goes]
 FEW += [one_of_two_moves, a_name_twice, a_name_twice_in_a_changed_file, broken, wrong, edit_by_hand, foreign]
 FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, a_list_is_wrong]
+FEW += [an_odd_name_goes, an_odd_name_has_another_job, a_file_below_the_folder_of_a_job, other_ends_of_lines]
 ALL = [a_snapshot_is_gone, edit_the_runtime, edit_an_environment, a_runtime_among_the_jobs, a_template, settings]
-ALL += [every_job]
+ALL += [every_job, a_link_that_leads_out, a_folder_that_leads_out, jobs_behind_a_link, jobs_of_another_repository]
+ALL += [output_behind_a_link, a_part_of_a_checkout, other_attributes]

@@ -11,6 +11,7 @@ import pytest
 from end_to_end.changes import ALL, FEW, delete, edit, edit_the_runtime, write_jobs
 from support.repositories import Repository, job, runtime
 from trainform.cli import proven, run, slices
+from trainform.io import git
 
 
 @pytest.fixture(scope="module")
@@ -171,3 +172,57 @@ def test_what_is_behind_a_link_leaves_no_record(origin, tmp_path, capfd, path, w
     place.commit()
     assert run(["--root", str(place.root), words]) == 0
     assert not [each for each in records(place.root) if not each.stem.endswith("seen")]
+
+
+@pytest.mark.parametrize("path", ["rendered/**", ".trainform/**"])
+def test_files_that_git_takes_for_the_same_with_other_bytes_leave_no_record(origin, tmp_path, capfd, path):
+    place = Repository(tmp_path / "filtered")
+    shutil.rmtree(place.root)
+    shutil.copytree(origin.root, place.root)
+    shutil.rmtree(place.root / ".git/trainform")
+    place.write(".gitattributes", f"rendered/** linguist-generated=true\n{path} text eol=lf\n")
+    place.commit()
+    assert run(["--root", str(place.root), "render"]) == 0
+    assert records(place.root) == []
+
+
+@pytest.mark.parametrize("words", ["render", "check"])
+def test_a_commit_that_was_made_meanwhile_is_not_what_was_read(origin, tmp_path, capfd, monkeypatch, words):
+    place = Repository(tmp_path / "meanwhile")
+    shutil.rmtree(place.root)
+    shutil.copytree(origin.root, place.root)
+    shutil.rmtree(place.root / ".git/trainform")
+    def commit_of(root: str, name: str) -> str:
+        edit(place)
+        place.commit()
+        return git.commit_of(root, name)
+
+    monkeypatch.setattr("trainform.cli.proven.commit_of", commit_of)
+    assert run(["--root", str(place.root), words]) == 0
+    assert records(place.root) == []
+
+
+SOLO = """\
+apiVersion: trainform.dev/v1alpha1
+kind: Environment
+metadata: {name: solo}
+spec:
+  jobs: {paths: ["jobs/solo/**"]}
+  patches:
+  - target: {kind: JobSet, name: alone}
+    patch: "metadata: {annotations: {example.com/a: b}}"
+"""
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_an_environment_all_of_whose_jobs_change_is_judged_as_a_whole(twins, monkeypatch, words):
+    """Its patch meets no job any more."""
+    place, root = twins.repository, str(twins.repository.root)
+    place.write("environments/solo/environment.yaml", SOLO)
+    place.write("jobs/solo/alone.yaml", job("alone"))
+    for command in ("render", "render", "check"):
+        place.commit()
+        assert run(["--root", root, command]) in (0, 1)
+    twins.capfd.readouterr()
+    place.write("jobs/solo/alone.yaml", job("another"))
+    twins.assert_alike(monkeypatch, *words.split())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from end_to_end.changes import ALL, FEW, edit, edit_and_commit, edit_by_hand, edit_the_runtime, write_jobs
+from end_to_end.changes import ALL, FEW, edit, edit_and_commit, edit_by_hand, edit_the_runtime, every_job, write_jobs
 from support.repositories import Repository, environment, job
 from trainform.cli import fleet, proven, run, slices
 from trainform.cli.state import State, read_state
@@ -163,8 +163,7 @@ def test_a_copy_in_a_folder_recalls_nothing(place, tmp_path):
 
 
 def test_many_jobs_that_changed_have_all_looked_at_and_recorded_anew(place):
-    for number in range(11):
-        place.write(f"jobs/job-{number}.yaml", job(f"job-{number}", nodes=5))
+    every_job(place)
     assert place.trainform("render")[0] == 0
     assert place.assert_recalled() == JOBS
     place.commit()

@@ -56,9 +56,16 @@ CHECKED = "checked"
 """The purpose of a record: every job's files follow from what it is pinned to."""
 
 
-def examine(survey: Survey, state: State, environments: Collection[str], shard: Shard, workers: int) -> Checked:
+def examine(
+    survey: Survey,
+    state: State,
+    environments: Collection[str],
+    shard: Shard,
+    workers: int,
+    commit: Commit | None,
+) -> Checked:
     """One verdict for each job of these environments (all, where there are none) and this shard; the first shard
-    has one for each file that is wrong and no job's, too."""
+    has one for each file that is wrong and no job's, too. `commit` was checked out before anything was read."""
     is_of_everything = not environments and shard == ALL
     since = changes(look(CHECKED, survey.repository), survey, state) if is_of_everything else None
     asks = _asks() if is_of_everything and since is None and len(survey.files) >= proven.LEAST else None
@@ -77,9 +84,9 @@ def examine(survey: Survey, state: State, environments: Collection[str], shard: 
     whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
     if is_of_everything and len(parts) > 1 and whole.is_well:
         unproven = [each.job for each in whole.verdicts if each.state == "unproven"]
-        commit = remember(CHECKED, survey, state, {"unproven": unproven}, since)
-        if commit is not None and asks is not None:
-            _remember_glances(state, parts, commit)
+        kept = remember(CHECKED, survey, state, {"unproven": unproven}, since, commit)
+        if kept is not None and asks is not None:
+            _remember_glances(state, parts, kept)
     return whole
 
 

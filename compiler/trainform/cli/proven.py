@@ -8,6 +8,8 @@ Whatever else may decide about jobs, a runtime, an Environment, a snapshot or th
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,10 +17,12 @@ from trainform import __version__
 from trainform.cli.behind import third_party
 from trainform.cli.reach import jobs_of
 from trainform.cli.selection import named, train_jobs
+from trainform.cli.shared_files import ATTRIBUTES
 from trainform.cli.target import load
+from trainform.diagnostics.order import has_errors
 from trainform.io import record
 from trainform.io.baseline import Commit
-from trainform.io.git import GitError, commit_of
+from trainform.io.git import GitError, attributes, commit_of, is_sparse, setting, start
 from trainform.io.repository import is_template
 from trainform.io.settings import FILE
 from trainform.io.state import LOCKS, SNAPSHOTS, JobId, lock_file
@@ -34,7 +38,11 @@ if TYPE_CHECKING:
 LEAST = 1000
 """Files of jobs from which on a record is worth the time that git takes."""
 
-_FORMAT = 1
+_FORMAT = 2
+
+
+_ID = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""Of a commit: a name, such as HEAD, would come to mean another one."""
 
 
 class Changes(NamedTuple):
@@ -65,8 +73,9 @@ class Look(NamedTuple):
 def recorded(purpose: str, root: str) -> dict[str, Any] | None:
     """The record for a purpose, where this very compiler wrote it, with the same plugins."""
     known = record.read(root, purpose)
-    sound = known is not None and known.get("made") == _made() and str(known.get("commit")).isalnum()
-    return known if sound else None
+    if known is None or known.get("made") != _made() or not _ID.fullmatch(str(known.get("commit"))):
+        return None
+    return None if is_sparse(root) else known
 
 
 def keep(purpose: str, commit: Commit, facts: dict[str, Any]) -> None:
@@ -96,24 +105,59 @@ def changes(begun: Look | None, survey: Survey, state: State) -> Changes | None:
         return None
 
 
-def remember(purpose: str, survey: Survey, state: State, facts: dict[str, Any], since: Changes | None) -> Commit | None:
-    """Keeps what was proven of the commit that is checked out, if nothing changed since; that commit, if it was kept.
+def head(root: str) -> Callable[[], Commit | None]:
+    """Starts to ask for the commit that is checked out, before anything is read: only of that one may be said later
+    what was found. What is returned waits for it."""
+    try:
+        answer = start(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitError:
+        return lambda: None
 
-    Git must know every file: what is in a submodule, or behind a link, may change without its notice.
+    def commit() -> Commit | None:
+        try:
+            return Commit(root, answer(b"").decode().strip())
+        except GitError:
+            return None
+
+    return commit
+
+
+def remember(
+    purpose: str,
+    survey: Survey,
+    state: State,
+    facts: dict[str, Any],
+    since: Changes | None,
+    commit: Commit | None,
+) -> Commit | None:
+    """Keeps what was proven of `commit`, which was checked out before anything was read, if it is so still and nothing
+    is changed; that commit, if it was kept.
+
+    Git must know every file, to the byte: what is in a submodule, or behind a link, may change without its notice.
     """
     root = survey.repository.root
-    if len(survey.files) < LEAST:
+    if len(survey.files) < LEAST or commit is None or (since is not None and since.known["commit"] == commit.id):
         return None
     try:
-        commit = Commit(root, commit_of(root, "HEAD"))
-        if since is not None and since.known["commit"] == commit.id:
-            return None  # known already
-        if not commit.changed(_folders(survey.repository)) and _knows_all(commit, survey, state):
+        is_as_read = commit_of(root, "HEAD") == commit.id and not commit.changed(_folders(survey.repository))
+        if is_as_read and not is_sparse(root) and _is_exact(survey.repository) and _knows_all(commit, survey, state):
             keep(purpose, commit, facts)
             return commit
     except (GitError, OSError):
         pass  # a help for the next run, and no more
     return None
+
+
+def _is_exact(repository: Repository) -> bool:
+    """Whether what git compares are the very bytes of the files: no filter changes any, and of ours not even the ends
+    of lines, as the attributes say that `trainform` writes."""
+    settings = repository.settings
+    ours = [f"{folder}/a/b/c/d.yaml" for folder in (settings.rendered, LOCKS, SNAPSHOTS)]
+    users = [f"{folder}/a/b/c.yaml" for folder in (settings.jobs, settings.runtimes, settings.environments)]
+    found = attributes(repository.root, ("filter", "ident", "working-tree-encoding"), [*ours, *users])
+    ends = attributes(repository.root, ("text",), ours)
+    kept = {"unset"} if setting(repository.root, "core.autocrlf") in ("true", "input") else {"unset", "unspecified"}
+    return found <= {"unset", "unspecified"} and ends <= kept
 
 
 def _knows_all(commit: Commit, survey: Survey, state: State) -> bool:
@@ -143,7 +187,7 @@ def _folders(repository: Repository) -> list[str]:
 def _others(repository: Repository) -> list[str]:
     """What may decide about jobs whose own files did not change."""
     settings = repository.settings
-    return [settings.runtimes, settings.environments, SNAPSHOTS, FILE]
+    return [settings.runtimes, settings.environments, SNAPSHOTS, FILE, ATTRIBUTES]
 
 
 def _changes(survey: Survey, state: State, commit: Commit, paths: set[str], known: dict[str, Any]) -> Changes | None:
@@ -152,12 +196,25 @@ def _changes(survey: Survey, state: State, commit: Commit, paths: set[str], know
     sources = {path for path in paths if path.startswith(f"{settings.jobs}/")}
     if FILE in paths or any(path.startswith(above) for path in paths) or any(map(is_template, sources)):
         return None
+    if any(_is_strange(survey.repository.root, path) for path in paths) or _is_faulty(survey):
+        return None
     was = [document for path, data in commit.read(sources).items() for document in load(path, data).documents]
     if any(document.tree.get("kind") != "TrainJob" for document in was):
         return None
     touched = jobs_of(paths, settings)
     touched |= {(target.name, *named(document, target)) for document in was for target in survey.targets}
     return _closed(survey, state, commit, Changes(paths, [], touched, {}, known), sources)
+
+
+def _is_strange(root: str, path: str) -> bool:
+    """Whether git cannot tell what a path that changed leads to, or how to take files from here on."""
+    there = os.path.join(root, path)
+    return "\n" in path or path.endswith(ATTRIBUTES) or os.path.islink(there) or os.path.isdir(there)
+
+
+def _is_faulty(survey: Survey) -> bool:
+    """Whether something is wrong already with what all share, or with the folders of jobs."""
+    return has_errors([each for target in survey.targets for each in target.inputs.diagnostics])
 
 
 def _closed(survey: Survey, state: State, commit: Commit, found: Changes, files: set[str]) -> Changes | None:
@@ -178,7 +235,9 @@ def _closed(survey: Survey, state: State, commit: Commit, found: Changes, files:
         if not files:
             break
     found.files.extend(file for file in survey.files if file in read)
-    return found
+    # An Environment may say something that only jobs met that are touched: with none left, it is judged as a whole.
+    left = {job[0] for job in found.untouched(state)}
+    return found if all(target.name in left for target in survey.targets) else None
 
 
 def _has_others(target: Target, files: Collection[str]) -> bool:

@@ -162,7 +162,7 @@ def jobs_of(paths: Iterable[str], settings: Settings) -> set[JobId]:
         if path.startswith(f"{LOCKS}/"):
             parts = path.removeprefix(f"{LOCKS}/").removesuffix(".lock").split("/")
         elif path.startswith(f"{settings.rendered}/"):
-            parts = path.removeprefix(f"{settings.rendered}/").split("/")[:-1]
+            parts = path.removeprefix(f"{settings.rendered}/").split("/")[:-1][:3]
         else:
             continue
         if len(parts) == 3 and all(map(is_part, parts)):

@@ -12,7 +12,7 @@ import click
 from trainform.cli import FAULTY, OK
 from trainform.cli.assembling import Run, assemble
 from trainform.cli.bug import report_failures
-from trainform.cli.proven import Changes, changes, look, remember
+from trainform.cli.proven import Changes, changes, head, look, remember
 from trainform.cli.rendering import Part, Request, work_out
 from trainform.cli.selection import select
 from trainform.cli.slices import Slice, in_slices
@@ -43,8 +43,11 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
         raise click.ClickException(f"{outside[0]} leads out of the repository: remove the link")
     with claimed(root), staging(root):
         repository, problems = open_repository(root)
-        begun = look(RENDERED, repository) if request.is_of_everything and not jobs and form == "text" else None
+        is_of_everything = request.is_of_everything and not jobs and form == "text"
+        asked = head(root) if is_of_everything else None
+        begun = look(RENDERED, repository) if is_of_everything else None
         known = survey(repository, request.environments)
+        commit = asked() if asked else None
         state, since = read_state(repository), None
         if jobs or request.dry_run or form == "json":
             targets = known.whole()
@@ -57,7 +60,7 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
         run = assemble(parts, state, request)
         wrote = not request.dry_run and carry_out(run, keep_going=request.keep_going)
         if request.is_of_everything and run.work is None and run.changes_nothing:
-            remember(RENDERED, known, state, run.proven(), since)
+            remember(RENDERED, known, state, run.proven(), since, commit)
         print_brief(run.told, run.diagnostics, sys.stderr)
         _print(run, form, request, wrote)
     return report_failures(run.failures) or (FAULTY if has_errors(run.everything_told()) else OK)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ATTRIBUTES = ".gitattributes"
 _TEXT = """\
 # Written by trainform, byte for byte: folded in pull requests.
-{0}/** text eol=lf linguist-generated=true
-.trainform/** text eol=lf linguist-generated=true
+{0}/** -text linguist-generated=true
+.trainform/** -text linguist-generated=true
 # Two branches may add a job each: both lines are kept.
 {0}/*/kustomization.yaml merge=union
 {0}/*/*/kustomization.yaml merge=union
@@ -95,7 +95,7 @@ def _marks(text: str, run: Run) -> bool:
 
 
 def _unmarked(rendered: str) -> Diagnostic:
-    hint = f"add the line: {rendered}/** text eol=lf linguist-generated=true"
+    hint = f"add the line: {rendered}/** -text linguist-generated=true"
     message = f"does not mark {rendered}/ as generated: pull requests show it unfolded"
     problem = file_error("TF716", ATTRIBUTES, message, hint)
     return Diagnostic("TF716", "info", problem.message, problem.hint, place=problem.place)

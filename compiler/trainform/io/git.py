@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from subprocess import PIPE
 
 
@@ -47,8 +47,8 @@ def git_folder(root: str) -> str:
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The bytes of those of `paths`, relative to `root`, that are plain files at `commit`. One process for all."""
     asked = list(paths)
-    prefix = git(root, "rev-parse", "--show-prefix").decode().rstrip("\n")
-    requests = "".join(f"{commit}:{prefix}{path}\n" for path in asked).encode()
+    prefix = os.fsdecode(git(root, "rev-parse", "--show-prefix")).rstrip("\n")
+    requests = os.fsencode("".join(f"{commit}:{prefix}{path}\n" for path in asked))
     answer = git(root, "cat-file", "--batch", given=requests)
     return {path: data for path, data in zip(asked, _objects(answer), strict=True) if data is not None}
 
@@ -65,6 +65,25 @@ def _objects(answer: bytes) -> Iterator[bytes | None]:
         size = int(words[-1])
         yield answer[at : at + size] if words[-2] == b"blob" else None
         at += size + 1
+
+
+def attributes(root: str, names: Sequence[str], paths: Sequence[str]) -> set[str]:
+    """What git's attributes of these names are for some paths, whether or not there are such files."""
+    found = git(root, "check-attr", "-z", *names, "--", *paths).split(b"\0")
+    return {os.fsdecode(value) for value in found[2::3]}
+
+
+def setting(root: str, name: str) -> str:
+    """A setting of git; empty where it is not set."""
+    try:
+        return git(root, "config", "--get", name).decode(errors="replace").strip()
+    except GitError:
+        return ""
+
+
+def is_sparse(root: str) -> bool:
+    """Whether a part of the files may be left out of the checkout, as far as can be seen without asking git."""
+    return os.path.exists(os.path.join(git_folder(root), "info", "sparse-checkout"))
 
 
 def git(root: str, *arguments: str, given: bytes = b"") -> bytes:

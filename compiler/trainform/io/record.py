@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any
 
+from trainform.io.files import write_bytes
 from trainform.io.git import GitError, git_folder
 
 
@@ -18,7 +20,8 @@ def read(root: str, purpose: str) -> dict[str, Any] | None:
     except (GitError, OSError):
         return None
     is_ours = digest.decode(errors="replace") == hashlib.sha256(text).hexdigest()
-    return cast(dict[str, Any], json.loads(text)) if is_ours else None
+    tree = json.loads(text) if is_ours else None
+    return tree if isinstance(tree, dict) else None
 
 
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
@@ -27,9 +30,13 @@ def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     draft = f"{path}.{os.getpid()}"
     text = json.dumps(tree).encode()
-    with open(draft, "wb") as file:
-        file.write(f"{hashlib.sha256(text).hexdigest()}\n".encode() + text)
-    os.replace(draft, path)
+    try:
+        write_bytes(draft, f"{hashlib.sha256(text).hexdigest()}\n".encode() + text)
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            os.remove(draft)
+        raise
 
 
 def _path(root: str, purpose: str) -> str:

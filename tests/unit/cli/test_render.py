@@ -314,7 +314,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(two_jobs, trainform, monke
 
 def test_git_is_told_what_is_generated(root, trainform):
     trainform("render")
-    assert "rendered/** text eol=lf linguist-generated=true\n" in (root / ".gitattributes").read_text()
+    assert "rendered/** -text linguist-generated=true\n" in (root / ".gitattributes").read_text()
 
 
 def test_the_git_attributes_of_the_user_are_left_alone(root, trainform):

@@ -48,6 +48,7 @@ def check(
     rendered anew has an error.
     """
     from trainform.cli.checking import examine
+    from trainform.cli.proven import head
     from trainform.cli.state import read_state
     from trainform.cli.targets import survey
     from trainform.cli.terminal import print_diagnostics
@@ -60,8 +61,9 @@ def check(
     chosen, environments = chosen_root(root), chosen_environments(env)
     with claimed(chosen):
         repository, problems = open_repository(chosen)
-        state = read_state(repository)
-        result = examine(survey(repository, environments), state, environments, chosen_shard(shard), workers or 0)
+        asked = head(repository.root)
+        state, known, part = read_state(repository), survey(repository, environments), chosen_shard(shard)
+        result = examine(known, state, environments, part, workers or 0, asked())
         problems += result.problems
         if has_errors(problems):
             print_diagnostics(problems, sys.stderr)
