@@ -23,6 +23,7 @@ from trainform.output.kustomization import FILE
 from trainform.output.locks import LockFile
 
 if TYPE_CHECKING:
+    from trainform.cli.proven import Changes
     from trainform.cli.rendering import Part, Request, Work
     from trainform.core.pipeline import PluginFailure
     from trainform.output.freezing import Snapshot
@@ -79,8 +80,8 @@ class Run:
         return ({*self.state.ids()} | self.rendered | self.elsewhere) - self.going
 
 
-def assemble(parts: Sequence[Part], state: State, request: Request) -> Run:
-    """Everything that a run will do, and whatever hinders it."""
+def assemble(parts: Sequence[Part], state: State, request: Request, since: Changes | None = None) -> Run:
+    """Everything that a run will do, and whatever hinders it. `since`: what changed, where all else was proven."""
     run = Run(state)
     for part in parts:
         _add(run, part)
@@ -89,7 +90,7 @@ def assemble(parts: Sequence[Part], state: State, request: Request) -> Run:
         if request.whole:
             _drop_those_gone(run, request)
         if request.shard.is_first:
-            _plan_what_is_shared(run, parts, request)
+            _plan_what_is_shared(run, parts, request, since)
     except OSError as error:
         run.diagnostics.append(os_error("TF701", error.filename or "", error, "cannot be read"))
     return run
@@ -142,9 +143,10 @@ def _emptied(name: str, gone: Collection[JobId]) -> Diagnostic:
     return Diagnostic("TF714", "error", message, hint)
 
 
-def _plan_what_is_shared(run: Run, parts: Sequence[Part], request: Request) -> None:
+def _plan_what_is_shared(run: Run, parts: Sequence[Part], request: Request, since: Changes | None) -> None:
     named = request.environments or {job[0] for job in run.state.ids()} if request.whole else ()
-    plan_lists(run, {*named, *(job[0] for job in (*run.jobs, *run.elsewhere))})
+    concerned = since.shared(run.repository.settings.rendered) if since else None
+    plan_lists(run, {*named, *(job[0] for job in (*run.jobs, *run.elsewhere))}, concerned)
     _keep_snapshots(run, (snapshot for part in parts for snapshot in part.snapshots))
     plan_attributes(run)
 

@@ -26,6 +26,7 @@ from trainform.io.git import GitError, attributes, commit_of, is_sparse, setting
 from trainform.io.repository import is_template
 from trainform.io.settings import FILE
 from trainform.io.state import LOCKS, SNAPSHOTS, JobId, lock_file
+from trainform.output.kustomization import FILE as KUSTOMIZATION
 from trainform.output.layout import job_folder
 from trainform.output.locks import Lock, LockError, parse
 
@@ -60,6 +61,15 @@ class Changes(NamedTuple):
 
     def untouched(self, state: State) -> set[JobId]:
         return {job for job in state.ids() if job not in self.touched}
+
+    def shared(self, rendered: str) -> set[tuple[str, str]]:
+        """The environments (as `("prod", "")`) and their namespaces whose lists may be others than those proven."""
+        found = {place for job in self.touched for place in ((job[0], ""), (job[0], job[1]))}
+        for path in self.paths:
+            if path.startswith(f"{rendered}/") and path.endswith(f"/{KUSTOMIZATION}"):
+                environment, *inner = path.removeprefix(f"{rendered}/").split("/")[:-1] or [""]
+                found.add((environment, inner[0] if inner else ""))
+        return found
 
 
 class Look(NamedTuple):

@@ -57,7 +57,7 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
             since = changes(begun, known, state)
             work = partial(_work, problems, request, state, set())
             parts = _of_changes(known, since, state, work) if since else in_slices(known, work, workers)
-        run = assemble(parts, state, request)
+        run = assemble(parts, state, request, since)
         wrote = not request.dry_run and carry_out(run, keep_going=request.keep_going)
         if request.is_of_everything and run.work is None and run.changes_nothing:
             remember(RENDERED, known, state, run.proven(), since, commit)

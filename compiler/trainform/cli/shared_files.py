@@ -45,10 +45,16 @@ class SharedList(NamedTuple):
         return listed == sorted(self.folders) and (found is None) == (not self.folders)
 
 
-def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId]) -> list[SharedList]:
-    """The lists of all folders that jobs share or shared."""
+def shared_lists(
+    rendered: str,
+    before: Iterable[JobId],
+    after: Collection[JobId],
+    concerned: Collection[tuple[str, str]] | None = None,
+) -> list[SharedList]:
+    """The lists of all folders that jobs share or shared; with `concerned`, of those environments (whose namespace is
+    empty) and namespaces alone."""
     folders: dict[tuple[str, str], set[str]] = {}
-    for job in {*before, *after}:
+    for job in {*before, *after} if concerned is None or concerned else ():
         environment, namespace, name = job
         above, own = folders.setdefault((environment, ""), set()), folders.setdefault((environment, namespace), set())
         if job in after:
@@ -57,16 +63,17 @@ def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId
     return [
         SharedList("/".join(filter(None, [rendered, *where, FILE])), *where, sorted(names))
         for where, names in sorted(folders.items())
+        if concerned is None or where in concerned
     ]
 
 
-def plan_lists(run: Run, environments: Collection[str]) -> None:
-    """Bring the shared lists of some environments in line with the jobs that remain.
+def plan_lists(run: Run, environments: Collection[str], concerned: Collection[tuple[str, str]] | None = None) -> None:
+    """Bring the shared lists of some environments in line with the jobs that remain; `concerned` as above.
 
     A list that says more than that was edited by hand, and is an error.
     """
     repository = run.repository
-    for each in shared_lists(repository.settings.rendered, run.state.ids(), run.remaining()):
+    for each in shared_lists(repository.settings.rendered, run.state.ids(), run.remaining(), concerned):
         if each.environment not in environments:
             continue
         found, wanted = state.file_bytes(repository.root, each.file), each.wanted
