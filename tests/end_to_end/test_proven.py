@@ -192,6 +192,7 @@ def test_a_commit_that_was_made_meanwhile_is_not_what_was_read(origin, tmp_path,
     shutil.rmtree(place.root)
     shutil.copytree(origin.root, place.root)
     shutil.rmtree(place.root / ".git/trainform")
+
     def commit_of(root: str, name: str) -> str:
         edit(place)
         place.commit()

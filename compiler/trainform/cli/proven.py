@@ -201,12 +201,16 @@ def _others(repository: Repository) -> list[str]:
 
 
 def _changes(survey: Survey, state: State, commit: Commit, paths: set[str], known: dict[str, Any]) -> Changes | None:
+    if _is_faulty(survey):
+        return None
+    if not paths:
+        return Changes(paths, [], set(), {}, known)
     settings = survey.repository.settings
     above = tuple(f"{folder}/" for folder in _others(survey.repository))
     sources = {path for path in paths if path.startswith(f"{settings.jobs}/")}
     if FILE in paths or any(path.startswith(above) for path in paths) or any(map(is_template, sources)):
         return None
-    if any(_is_strange(survey.repository.root, path) for path in paths) or _is_faulty(survey):
+    if any(_is_strange(survey.repository.root, path) for path in paths):
         return None
     was = [document for path, data in commit.read(sources).items() for document in load(path, data).documents]
     if any(document.tree.get("kind") != "TrainJob" for document in was):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
@@ -132,13 +133,18 @@ def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> N
         return  # a link to a folder that holds it
     try:
         with os.scandir(real) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+            entries = sorted(found, key=attrgetter("name"))
     except OSError as error:
         listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
         return
     for entry in entries:
-        if not entry.name.startswith("."):
-            _list_entry(root, f"{folder}/{entry.name}", entry, (*above, real), listing)
+        name = entry.name
+        if name.startswith("."):
+            continue
+        if name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
+            listing.files.append(f"{folder}/{name}")  # as nearly all are
+        else:
+            _list_entry(root, f"{folder}/{name}", entry, (*above, real), listing)
 
 
 def _list_entry(root: str, path: str, entry: os.DirEntry[str], above: tuple[str, ...], listing: Listing) -> None:

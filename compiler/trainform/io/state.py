@@ -31,7 +31,7 @@ def locked_jobs(root: str) -> list[JobId]:
     found = []
     for environment in _folders(root, LOCKS):
         for namespace in _folders(root, f"{LOCKS}/{environment}"):
-            names = _names(root, f"{LOCKS}/{environment}/{namespace}")
+            names = folder_names(root, f"{LOCKS}/{environment}/{namespace}")
             jobs = sorted(name.removesuffix(".lock") for name in names if name.endswith(".lock"))
             found += [(environment, namespace, job) for job in jobs]
     return found
