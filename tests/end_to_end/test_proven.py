@@ -95,7 +95,7 @@ def twins(origin: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str])
     return Twins(origin, tmp_path, capfd)
 
 
-COMMANDS = ["render", "render --keep-going", "check --format json", "check --base HEAD"]
+COMMANDS = ["render", "render --dry-run", "render --keep-going", "check --format json", "check --base HEAD"]
 
 
 @pytest.mark.parametrize("change", FEW, ids=lambda change: change.__name__)

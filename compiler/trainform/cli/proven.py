@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform import __version__
@@ -77,7 +78,12 @@ class Look(NamedTuple):
 
     commit: Commit
     known: dict[str, Any]
-    paths: Callable[[], set[str]]
+    paths: Callable[[], set[str] | None]
+    """Waits for git; None where it cannot tell."""
+
+    def nothing(self) -> Changes | None:
+        """Changes that are none; None where there are some."""
+        return Changes(set(), [], set(), {}, self.known) if self.paths() == set() else None
 
 
 def recorded(purpose: str, root: str) -> dict[str, Any] | None:
@@ -100,17 +106,27 @@ def look(purpose: str, repository: Repository) -> Look | None:
         return None
     commit = Commit(repository.root, str(known["commit"]))
     try:
-        return Look(commit, known, commit.looking(_folders(repository)))
+        differing = commit.looking(_folders(repository))
     except GitError:
         return None
+
+    @cache
+    def paths() -> set[str] | None:
+        try:
+            return differing()
+        except GitError:
+            return None
+
+    return Look(commit, known, paths)
 
 
 def changes(begun: Look | None, survey: Survey, state: State) -> Changes | None:
     """What changed since the commit that was proven; None where all is to be read."""
-    if begun is None:
+    paths = begun.paths() if begun else None
+    if begun is None or paths is None or _is_faulty(survey):
         return None
     try:
-        return _changes(survey, state, begun.commit, begun.paths(), begun.known)
+        return begun.nothing() or _changes(survey, state, begun.commit, paths, begun.known)
     except GitError:
         return None
 
@@ -201,10 +217,6 @@ def _others(repository: Repository) -> list[str]:
 
 
 def _changes(survey: Survey, state: State, commit: Commit, paths: set[str], known: dict[str, Any]) -> Changes | None:
-    if _is_faulty(survey):
-        return None
-    if not paths:
-        return Changes(paths, [], set(), {}, known)
     settings = survey.repository.settings
     above = tuple(f"{folder}/" for folder in _others(survey.repository))
     sources = {path for path in paths if path.startswith(f"{settings.jobs}/")}

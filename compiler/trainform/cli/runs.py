@@ -43,12 +43,16 @@ def run_in(root: str, jobs: Sequence[str], request: Request, form: str, workers:
         raise click.ClickException(f"{outside[0]} leads out of the repository: remove the link")
     with claimed(root), staging(root):
         repository, problems = open_repository(root)
-        is_of_everything = request.is_of_everything and not jobs and form == "text"
+        is_of_everything = request.is_of_everything and not (jobs or request.dry_run) and form == "text"
         asked = head(root) if is_of_everything else None
         begun = look(RENDERED, repository) if is_of_everything else None
+        state, since, commit = read_state(repository), None, asked() if asked else None
+        if begun and not problems and begun.known["quiet"] and (since := begun.nothing()):
+            run = assemble([_untouched(since, state)], state, request, since)
+            if run.changes_nothing and not run.told:  # then nobody is interested in what all share
+                tell(run, wrote=True)
+                return OK
         known = survey(repository, request.environments)
-        commit = asked() if asked else None
-        state, since = read_state(repository), None
         if jobs or request.dry_run or form == "json":
             targets = known.whole()
             problems += select(targets, jobs, repository.root) if jobs else []
@@ -85,10 +89,13 @@ def _of_changes(
     known: Survey, since: Changes, state: State, work: Callable[[list[Target], Slice | None], Part]
 ) -> list[Part]:
     """The jobs that a change may concern, worked out, and the others as they were proven."""
-    untouched = Part.of_untouched(since.untouched(state), since.before.values(), since.known)
     if since.known["quiet"] and not since.files:
-        return [untouched]  # nor has what all share anything to tell
-    return [untouched, work(known.part(since.files), Slice(since.files, first=True))]
+        return [_untouched(since, state)]  # nor has what all share anything to tell
+    return [_untouched(since, state), work(known.part(since.files), Slice(since.files, first=True))]
+
+
+def _untouched(since: Changes, state: State) -> Part:
+    return Part.of_untouched(since.untouched(state), since.before.values(), since.known)
 
 
 def _print(run: Run, form: str, request: Request, wrote: bool) -> None:
