@@ -95,6 +95,16 @@ def twins(origin: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str])
     return Twins(origin, tmp_path, capfd)
 
 
+@pytest.fixture
+def place(origin: Repository, tmp_path: Path) -> Repository:
+    """A copy of the repository without records."""
+    found = Repository(tmp_path / "place")
+    shutil.rmtree(found.root)
+    shutil.copytree(origin.root, found.root)
+    shutil.rmtree(found.root / ".git/trainform")
+    return found
+
+
 COMMANDS = ["render", "render --dry-run", "render --keep-going", "check --format json", "check --base HEAD"]
 
 
@@ -144,11 +154,7 @@ def test_another_version_does_not_trust_the_record(twins, monkeypatch):
     assert proven.look("rendered", type("R", (), {"root": str(twins.repository.root)})()) is None
 
 
-def test_files_that_git_does_not_know_leave_no_record(origin, tmp_path, capfd):
-    place = Repository(tmp_path / "linked")
-    shutil.rmtree(place.root)
-    shutil.copytree(origin.root, place.root)
-    shutil.rmtree(place.root / ".git/trainform")
+def test_files_that_git_does_not_know_leave_no_record(place, capfd):
     place.write("elsewhere/new.yaml", job("new"))
     (place.root / "jobs/link").symlink_to("../elsewhere")
     assert run(["--root", str(place.root), "render"]) == 0
@@ -161,12 +167,8 @@ def test_files_that_git_does_not_know_leave_no_record(origin, tmp_path, capfd):
     "path", ["jobs/job-3.yaml", "runtimes/torch.yaml", "environments/prod", "rendered/prod", ".trainform/locks/prod/ml"]
 )
 @pytest.mark.parametrize("words", ["render", "check"])
-def test_what_is_behind_a_link_leaves_no_record(origin, tmp_path, capfd, path, words):
+def test_what_is_behind_a_link_leaves_no_record(place, capfd, path, words):
     """It may change without the notice of git."""
-    place = Repository(tmp_path / "linked")
-    shutil.rmtree(place.root)
-    shutil.copytree(origin.root, place.root)
-    shutil.rmtree(place.root / ".git/trainform")
     shutil.move(place.root / path, place.root / "elsewhere")
     (place.root / path).symlink_to(place.root / "elsewhere")
     place.commit()
@@ -175,11 +177,7 @@ def test_what_is_behind_a_link_leaves_no_record(origin, tmp_path, capfd, path, w
 
 
 @pytest.mark.parametrize("path", ["rendered/**", ".trainform/**"])
-def test_files_that_git_takes_for_the_same_with_other_bytes_leave_no_record(origin, tmp_path, capfd, path):
-    place = Repository(tmp_path / "filtered")
-    shutil.rmtree(place.root)
-    shutil.copytree(origin.root, place.root)
-    shutil.rmtree(place.root / ".git/trainform")
+def test_files_that_git_takes_for_the_same_with_other_bytes_leave_no_record(place, capfd, path):
     place.write(".gitattributes", f"rendered/** linguist-generated=true\n{path} text eol=lf\n")
     place.commit()
     assert run(["--root", str(place.root), "render"]) == 0
@@ -187,11 +185,7 @@ def test_files_that_git_takes_for_the_same_with_other_bytes_leave_no_record(orig
 
 
 @pytest.mark.parametrize("words", ["render", "check"])
-def test_a_commit_that_was_made_meanwhile_is_not_what_was_read(origin, tmp_path, capfd, monkeypatch, words):
-    place = Repository(tmp_path / "meanwhile")
-    shutil.rmtree(place.root)
-    shutil.copytree(origin.root, place.root)
-    shutil.rmtree(place.root / ".git/trainform")
+def test_a_commit_that_was_made_meanwhile_is_not_what_was_read(place, capfd, monkeypatch, words):
 
     def commit_of(root: str, name: str) -> str:
         edit(place)
@@ -227,3 +221,12 @@ def test_an_environment_all_of_whose_jobs_change_is_judged_as_a_whole(twins, mon
     twins.capfd.readouterr()
     place.write("jobs/solo/alone.yaml", job("another"))
     twins.assert_alike(monkeypatch, *words.split())
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_where_git_has_something_to_say_all_is_read(twins, monkeypatch, words):
+    """As it has of a folder that it may not read, without which it goes on."""
+    edit(twins.repository)
+    monkeypatch.setenv("GIT_TRACE", "1")
+    whole, part = (twins.run(monkeypatch, *words.split(), with_records=each)[3:] for each in (False, True))
+    assert part == whole

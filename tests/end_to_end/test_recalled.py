@@ -201,6 +201,14 @@ def test_a_commit_that_git_forgot(place):
     assert place.assert_recalled() == JOBS
 
 
+def assert_unrecorded(place: Place, file: str) -> None:
+    """All jobs are looked at again, and an edit of a file of one of them is seen."""
+    place.record.unlink()
+    place.diff()
+    (place.root / file).write_text((place.root / file).read_text().replace("parallelism: 2", "parallelism: 7"))
+    assert place.assert_recalled() == JOBS
+
+
 def test_jobs_that_git_does_not_know_are_not_recorded(place):
     """What lies behind a link, or in a repository of its own, changes without the notice of git."""
     shutil.move(place.root / "rendered/prod", place.root / "elsewhere")
@@ -208,11 +216,7 @@ def test_jobs_that_git_does_not_know_are_not_recorded(place):
     shutil.move(place.root / ".trainform/locks/test", place.root / "locks")
     (place.root / ".trainform/locks/test").symlink_to("../../locks")
     place.commit()
-    place.record.unlink()
-    place.diff()
-    file = place.root / "elsewhere/ml/job-3/jobset-job-3.yaml"
-    file.write_text(file.read_text().replace("parallelism: 2", "parallelism: 7"))
-    assert place.assert_recalled() == JOBS
+    assert_unrecorded(place, "elsewhere/ml/job-3/jobset-job-3.yaml")
 
 
 def test_a_repository_within_the_repository(place, tmp_path):
@@ -224,11 +228,7 @@ def test_a_repository_within_the_repository(place, tmp_path):
     shutil.rmtree(place.root / "rendered/prod")
     place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.root), "rendered/prod")
     place.commit()
-    place.record.unlink()
-    place.diff()
-    file = place.root / "rendered/prod/ml/job-3/jobset-job-3.yaml"
-    file.write_text(file.read_text().replace("parallelism: 2", "parallelism: 7"))
-    assert place.assert_recalled() == JOBS
+    assert_unrecorded(place, "rendered/prod/ml/job-3/jobset-job-3.yaml")
 
 
 def test_check_leaves_the_same_record(place, monkeypatch):

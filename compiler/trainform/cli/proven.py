@@ -106,7 +106,7 @@ def look(purpose: str, repository: Repository) -> Look | None:
         return None
     commit = Commit(repository.root, str(known["commit"]))
     try:
-        differing = commit.looking(_folders(repository))
+        differing = commit.looking(_folders(repository), strictly=True)
     except GitError:
         return None
 

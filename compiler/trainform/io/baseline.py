@@ -53,11 +53,19 @@ class Commit(NamedTuple):
         """Git compares ids of objects, and knows by time and size which files need no look."""
         return self.looking(within)()
 
-    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
-        """Starts to look for what changed; what is returned waits for it."""
-        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within)
-        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
-        return lambda: {*_split(differing(b"")), *_split(untracked(b""))}
+    def looking(self, within: Sequence[str], *, strictly: bool = False) -> Callable[[], set[str]]:
+        """Starts to look for what changed; what is returned waits for it. `strictly` as for `start`."""
+        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within, strictly=strictly)
+        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within, strictly=strictly)
+
+        def found() -> set[str]:
+            try:
+                changed = differing(b"")
+            finally:  # both are waited for
+                others = untracked(b"")
+            return {*_split(changed), *_split(others)}
+
+        return found
 
     def differing(self, other: str, within: Sequence[str]) -> set[str]:
         """The files that another commit has other bytes for, has not, or has besides."""

@@ -91,8 +91,10 @@ def git(root: str, *arguments: str, given: bytes = b"") -> bytes:
     return start(root, *arguments)(given)
 
 
-def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
-    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives."""
+def start(root: str, *arguments: str, strictly: bool = False) -> Callable[[bytes], bytes]:
+    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives. With
+    `strictly`, a warning is an error: git goes on without what it may not read.
+    """
     command = ["git", "--no-pager", "-C", root, *arguments]
     try:
         process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
@@ -102,7 +104,7 @@ def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
     def output(given: bytes = b"") -> bytes:
         with process:
             out, said = process.communicate(given)
-        if process.returncode:
+        if process.returncode or (strictly and said):
             lines = said.decode(errors="replace").strip().splitlines()
             raise GitError(lines[0] if lines else f"git {arguments[0]} failed")
         return out
