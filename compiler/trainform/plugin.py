@@ -37,9 +37,9 @@ from trainform.core.upsert import upsert
 from trainform.diagnostics import Diagnostic, Path, Place
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.matching import selector_keys, selector_matches
+from trainform.k8s.labels import selector_keys, selector_matches
 from trainform.k8s.pod_requests import format_requests, pod_requests
-from trainform.k8s.rule_parts import table, tables, text, texts
+from trainform.k8s.rules.parts import table, tables, text, texts
 from trainform.k8s.tree import Tree
 
 if TYPE_CHECKING:

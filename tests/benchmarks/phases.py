@@ -24,12 +24,12 @@ from trainform.core.check import check_objects
 from trainform.core.compile import compile_documents, finish
 from trainform.core.pipeline import Pipeline
 from trainform.installed import load_plugins
-from trainform.io.state import lock_file
+from trainform.io.paths import lock_file
 from trainform.io.writer import JobChange, stage
-from trainform.output.freezing import Present, lock_of
 from trainform.output.layout import job_files, job_folder
-from trainform.output.locks import LockFile, dump
 from trainform.source import load
+from trainform.workspace.fingerprint import Present, lock_of
+from trainform.workspace.lockfile import LockFile, dump
 
 ROUNDS = 15
 

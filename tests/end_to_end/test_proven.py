@@ -10,8 +10,9 @@ import pytest
 
 from end_to_end.changes import ALL, FEW, delete, edit, edit_the_runtime, write_jobs
 from support.repositories import Repository, job, runtime
-from trainform.cli import proven, run, slices
+from trainform.cli import run
 from trainform.io import git
+from trainform.workspace import proven, slices
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ class Twins:
 
     @staticmethod
     def record(root: Path, purpose: str) -> Path:
-        from trainform.io import record
+        from trainform.io import cache_file as record
 
         return Path(record._path(str(root), purpose))
 
@@ -62,8 +63,8 @@ class Twins:
             shutil.rmtree(self.repository.root / ".git/trainform")
         read: list[str] = []
         with monkeypatch.context() as patch:
-            from trainform.cli import targets
-            from trainform.cli.target import Target
+            from trainform.workspace import discovery as targets
+            from trainform.workspace.target import Target
 
             own = targets.Survey.part
 
@@ -192,7 +193,7 @@ def test_a_commit_that_was_made_meanwhile_is_not_what_was_read(place, capfd, mon
         place.commit()
         return git.commit_of(root, name)
 
-    monkeypatch.setattr("trainform.cli.proven.commit_of", commit_of)
+    monkeypatch.setattr("trainform.workspace.proven.commit_of", commit_of)
     assert run(["--root", str(place.root), words]) == 0
     assert records(place.root) == []
 

@@ -11,12 +11,13 @@ import pytest
 
 from end_to_end.changes import ALL, FEW, edit, edit_and_commit, edit_by_hand, edit_the_runtime, every_job, write_jobs
 from support.repositories import Repository, environment, job
-from trainform.cli import fleet, proven, run, slices
-from trainform.cli.state import State, read_state
-from trainform.io import record
+from trainform.cli import run
+from trainform.io import cache_file as record
+from trainform.io.paths import JobId
 from trainform.io.repository import open_repository
-from trainform.io.state import JobId
-from trainform.review.totals import Asks
+from trainform.review.diff.totals import Asks
+from trainform.workspace import fleet, proven, slices
+from trainform.workspace.state import State, read_state
 
 JOBS = 26
 

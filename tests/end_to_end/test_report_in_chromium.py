@@ -10,9 +10,9 @@ import pytest
 
 from support.chromium import CHROMIUM, Browser
 from trainform.core.facts import NO_FACTS
-from trainform.review.diff import Diff, JobDiff, Reason
-from trainform.review.report import Report, fleet
-from trainform.review.totals import Ask
+from trainform.review.diff.model import Diff, JobDiff, Reason
+from trainform.review.diff.totals import Ask
+from trainform.review.report.model import Report, fleet
 from unit.review.cluster import step
 from unit.review.test_report import DECLARED, EVIL, known, page
 

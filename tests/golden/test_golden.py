@@ -18,8 +18,8 @@ from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_c
 from support.stored import empty_maps, loose_quantities
 from trainform.core.check import SCHEMAS
 from trainform.installed import load_plugins
-from trainform.k8s import schema
 from trainform.k8s.defaults import admit
+from trainform.k8s.schema import validate as schema
 from trainform.output.emitter import emit
 from trainform.source import load
 

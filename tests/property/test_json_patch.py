@@ -5,7 +5,7 @@ import copy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainform.k8s.json_patch import JsonPatchError, apply, read_operations, same_json
+from trainform.k8s.patch.json_patch import JsonPatchError, apply, read_operations, same_json
 
 TOKENS = st.sampled_from(["a", "b", "/", "~", "0", "1", "2", "-", "01", ""])
 documents = st.recursive(

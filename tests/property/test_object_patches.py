@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainform.core.consistency import consistency_problems
-from trainform.core.object_patches import apply_patches, read_patches, unmatched
+from trainform.core.patches.consistency import consistency_problems
+from trainform.core.patches.objects import apply_patches, read_patches, unmatched
 
 POD = {"containers": [{"name": "node", "image": "a", "resources": {"limits": {"cpu": "1"}}}]}
 JOB = {"name": "node", "template": {"spec": {"parallelism": 2, "template": {"spec": POD}}}}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainform.k8s.plain_fit import surely_fits
-from trainform.k8s.schema import check, expect_many
+from trainform.k8s.schema.plain_fit import surely_fits
+from trainform.k8s.schema.validate import check, expect_many
 from trainform.k8s.schemas import definitions, reference, resolved
 
 KINDS = ["EnvVar", "JobSet", "JobSetSpec", "PodSpec", "Quantity", "ResourceRequirements", "TrainingRuntimeSpecPatch"]

@@ -5,8 +5,8 @@ import copy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainform.k8s.merge_keys import POD_SPEC
-from trainform.k8s.strategic_merge import merge
+from trainform.k8s.patch.merge_keys import POD_SPEC
+from trainform.k8s.patch.strategic_merge import merge
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 VALUES = st.sampled_from(["1", "2"])

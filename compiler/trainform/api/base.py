@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
 
-from trainform.k8s import schema
+from trainform.k8s.schema import validate as schema
 from trainform.k8s.tree import Tree, without_nulls
 
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]

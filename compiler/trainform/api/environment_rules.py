@@ -15,12 +15,12 @@ from trainform.api.rules import managers_once, patch_managers, patch_times, patc
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
-from trainform.k8s.metadata_rules import check_selector
+from trainform.k8s.rules.metadata import check_selector
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
     from trainform.api.scheduling import Topology
-    from trainform.k8s.schema import SchemaProblem
+    from trainform.k8s.schema.validate import SchemaProblem
 
 _VERSION = re.compile(r"v?\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.+-]+)?")
 _KUEUE: Path = ("spec", "scheduling", "kueue")

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import nearest
-from trainform.k8s.schema_explain import QUOTES
+from trainform.k8s.schema.messages import QUOTES
 
 _RUNTIMES = "`trainform runtimes` lists the names"
 _REQUIRED: dict[Path, str] = {

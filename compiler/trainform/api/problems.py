@@ -18,13 +18,13 @@ from trainform.api.trainjob import TrainJob
 from trainform.api.words import noun, out_of_range
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.schema_explain import QUOTES
+from trainform.k8s.schema.messages import QUOTES
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-    from trainform.k8s.schema import SchemaProblem
+    from trainform.k8s.schema.validate import SchemaProblem
 
 DIALECTS: dict[type[Model], dict[str, Advice]] = {
     TrainJob: {**MISPLACED, **JOB},

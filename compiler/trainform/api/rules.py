@@ -16,8 +16,8 @@ from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepIni
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
-from trainform.k8s.metadata_rules import check_metadata
-from trainform.k8s.rule_parts import Found, dns1035_label, dns1123_label
+from trainform.k8s.rules.metadata import check_metadata
+from trainform.k8s.rules.parts import Found, dns1035_label, dns1123_label
 from trainform.k8s.tree import Tree
 
 if TYPE_CHECKING:

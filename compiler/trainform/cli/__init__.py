@@ -39,7 +39,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         return _failed_to_read_or_write(error)
     except Exception as error:
-        from trainform.cli.bug import report
+        from trainform.cli.errors import report
 
         report(error)
         return BUG
@@ -86,7 +86,7 @@ def _flush() -> None:
 
 def _failed_to_read_or_write(error: OSError) -> int:
     """A file is named in the error, and a bug: `io` tells of those. What has no name is a standard stream."""
-    from trainform.cli.bug import report
+    from trainform.cli.errors import report
 
     if error.filename is not None:
         report(error)

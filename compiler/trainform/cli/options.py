@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from trainform.cli.shards import Shard
+    from trainform.workspace.shards import Shard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ def scale_options(command: F) -> F:
 
 def chosen_shard(shard: str | None) -> Shard:
     """The shard of `--shard`; all jobs without it."""
-    from trainform.cli.shards import ALL, parse
+    from trainform.workspace.shards import ALL, parse
 
     return parse(shard) if shard else ALL
 

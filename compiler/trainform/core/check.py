@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.core.blame import blame
-from trainform.k8s import jobset_rules, schema
-from trainform.k8s.schema import SchemaProblem
+from trainform.k8s.rules import jobset as jobset_rules
+from trainform.k8s.schema import validate as schema
+from trainform.k8s.schema.validate import SchemaProblem
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan

@@ -13,7 +13,7 @@ from trainform.core.facts import Facts
 from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.link import find_runtime
-from trainform.core.patches import apply_runtime_patches
+from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
 from trainform.core.plan import Plan, Trainer
 from trainform.core.pod_set import PodSet

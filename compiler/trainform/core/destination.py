@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
-    from trainform.core.object_patches import ObjectPatch, PatchProblem
+    from trainform.core.patches.objects import ObjectPatch, PatchProblem
     from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
     from trainform.source import Document
@@ -41,7 +41,7 @@ class Destination:
         if item is None:
             return cls()
         from trainform.api import Environment
-        from trainform.core.object_patches import read_patches
+        from trainform.core.patches.objects import read_patches
 
         if not isinstance(item.model, Environment):
             return cls()
@@ -92,8 +92,8 @@ class Destination:
         """
         if self.document is None or not self.patches:
             return
-        from trainform.core.consistency import consistency_problems
-        from trainform.core.object_patches import apply_patches, known_as
+        from trainform.core.patches.consistency import consistency_problems
+        from trainform.core.patches.objects import apply_patches, known_as
 
         before = list(plan.objects)
         patched = apply_patches(before, self.patches, plan.stable)
@@ -107,7 +107,7 @@ class Destination:
         """Errors for patches that met nothing in any job; only worth telling when every job rendered."""
         if self.document is None or not self.complete:
             return []
-        from trainform.core.object_patches import unmatched
+        from trainform.core.patches.objects import unmatched
 
         final = unmatched(self.patches, self.matched, self.objects)
         told = [_diagnostic(problem, self.document) for problem in final]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.rule_parts import number, replicas, table, tables, text
+from trainform.k8s.rules.parts import number, replicas, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan

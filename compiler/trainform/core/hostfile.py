@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.rule_parts import number, replicas, table, tables, text
+from trainform.k8s.rules.parts import number, replicas, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path

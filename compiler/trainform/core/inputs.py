@@ -100,7 +100,7 @@ def sort(
         _place(inputs, _input(document, key, by_document[document], first[key], cache))
     _hand_out_companions(inputs)
     if inputs.fact_documents:
-        from trainform.k8s.fact_links import diagnose_links
+        from trainform.k8s.rules.fact_links import diagnose_links
 
         inputs.diagnostics += diagnose_links(inputs.fact_documents)
     return inputs
@@ -186,7 +186,7 @@ def _input(
     told = [*source, *found.diagnostics]
     known = found.model is not None or found.subject == "fact"
     if found.subject == "fact":
-        from trainform.k8s.facts import diagnose
+        from trainform.k8s.schema.facts import diagnose
 
         told += diagnose(document)
     if known and document.ambiguous:

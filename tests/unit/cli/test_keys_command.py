@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from support.sealing import certificate, recipient, sops_decrypt, unseal
-from trainform.cli.key_making import Sealing, make_keys
 from trainform.core.secrets import SecretNeed
+from trainform.keys.making import Sealing, make_keys
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

@@ -47,7 +47,7 @@ UNUSED = (
     *("jsonschema_rs", "jsonschema", "jinja2", "kubernetes", "traceback", "unicodedata", "shlex", "difflib"),
     *("asyncio", "email", "importlib.metadata", "logging", "pickle", "shutil", "socket", "ssl", "subprocess"),
     *("trainform.api.environment", "trainform.api.hints", "trainform.api.problems", "trainform.diagnostics.text"),
-    *("trainform.cli.targets", "trainform.io.repository", "trainform.core.object_patches", "trainform.review"),
+    *("trainform.workspace.discovery", "trainform.io.repository", "trainform.core.patches.objects", "trainform.review"),
 )
 
 
@@ -110,7 +110,7 @@ def broken(monkeypatch):
     def fail(*arguments):
         raise KeyError("spec")
 
-    monkeypatch.setattr("trainform.cli.targets.survey", fail)
+    monkeypatch.setattr("trainform.workspace.discovery.survey", fail)
 
 
 def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
@@ -141,7 +141,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainform.cli.target.stream_target", interrupted)
+    monkeypatch.setattr("trainform.workspace.target.stream_target", interrupted)
     assert trainform("render", "-") == (130, "", "\n")
 
 

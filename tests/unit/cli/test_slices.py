@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from trainform.cli import slices
+from trainform.workspace import slices
 
 ENVIRONMENT = """\
 apiVersion: trainform.dev/v1alpha1

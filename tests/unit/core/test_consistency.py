@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from trainform import compile_stream
-from trainform.core.consistency import consistency_problems
-from trainform.core.object_patches import apply_patches, read_patches
+from trainform.core.patches.consistency import consistency_problems
+from trainform.core.patches.objects import apply_patches, read_patches
 
 RUNTIME = """\
 apiVersion: trainer.kubeflow.org/v1alpha1

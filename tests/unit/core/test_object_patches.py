@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from trainform.core.object_patches import apply_patches, read_patches, unmatched
+from trainform.core.patches.objects import apply_patches, read_patches, unmatched
 
 JOBSET: dict[str, Any] = yaml.safe_load("""\
 apiVersion: jobset.x-k8s.io/v1alpha2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from trainform.io import claim
+from trainform.io import lock as claim
 
 
 def test_a_second_run_waits_and_says_so(tmp_path, monkeypatch, capsys):

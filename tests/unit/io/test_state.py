@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainform.io import state
+from trainform.io import paths as state
 
 
 @pytest.fixture

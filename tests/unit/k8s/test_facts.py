@@ -7,8 +7,8 @@ import pytest
 
 from trainform.api.kinds import FACTS
 from trainform.diagnostics import dotted
-from trainform.k8s.fact_links import circle, diagnose_links
-from trainform.k8s.facts import WARNINGS, check, diagnose
+from trainform.k8s.rules.fact_links import circle, diagnose_links
+from trainform.k8s.schema.facts import WARNINGS, check, diagnose
 from trainform.source import load
 
 KUEUE = "kueue.x-k8s.io/v1beta2"

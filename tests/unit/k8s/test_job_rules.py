@@ -3,8 +3,8 @@
 import pytest
 
 from trainform.diagnostics import dotted
-from trainform.k8s.job_rules import check
-from trainform.k8s.rule_parts import Found
+from trainform.k8s.rules.job import check
+from trainform.k8s.rules.parts import Found
 
 
 def found(**spec):

@@ -6,7 +6,7 @@ import pytest
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.codes import CODES
-from trainform.k8s.jobset_rules import WARNINGS, check
+from trainform.k8s.rules.jobset import WARNINGS, check
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

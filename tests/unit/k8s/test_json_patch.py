@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from trainform.k8s.json_patch import JsonPatchError, apply, read_operations, same_json
-from trainform.k8s.json_pointer import PointerError, parse, resolve, written
+from trainform.k8s.patch.json_patch import JsonPatchError, apply, read_operations, same_json
+from trainform.k8s.patch.json_pointer import PointerError, parse, resolve, written
 
 
 def patched(document, *patch):

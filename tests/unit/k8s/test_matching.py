@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainform.k8s.matching import node_matches, selector_keys, selector_matches, untolerated
+from trainform.k8s.labels import node_matches, selector_keys, selector_matches, untolerated
 
 LABELS = {"team": "a", "size": "8"}
 

@@ -3,8 +3,8 @@
 import pytest
 
 from trainform.diagnostics import dotted
-from trainform.k8s.pod_rules import WARNINGS, check
-from trainform.k8s.rule_parts import Found
+from trainform.k8s.rules.parts import Found
+from trainform.k8s.rules.pod import WARNINGS, check
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

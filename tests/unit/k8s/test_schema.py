@@ -13,8 +13,8 @@ import jsonschema
 import pytest
 
 from trainform.diagnostics import dotted
-from trainform.k8s.plain_fit import surely_fits
-from trainform.k8s.schema import check
+from trainform.k8s.schema.plain_fit import surely_fits
+from trainform.k8s.schema.validate import check
 from trainform.k8s.schemas import definitions, reachable, reference
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "derive_schemas.py"
@@ -359,13 +359,13 @@ def test_a_look_by_hand_calls_nothing_faulty_valid(kind, tree):
 
 def test_the_validator_is_imported_only_for_a_doubt_or_for_many():
     code = (
-        "import sys; from trainform.k8s.schema import check\n"
+        "import sys; from trainform.k8s.schema.validate import check\n"
         "def look(value): check('EnvVar', {'name': 'A', 'value': value}); print('jsonschema_rs' in sys.modules)\n"
         "look('a'); look(1)"
     )
     assert python(code) == ["False", "True"]
     code = (
-        "import sys; from trainform.k8s.schema import check, expect_many\n"
+        "import sys; from trainform.k8s.schema.validate import check, expect_many\n"
         "expect_many(); check('EnvVar', {'name': 'A'}); print('jsonschema_rs' in sys.modules)"
     )
     assert python(code) == ["True"]

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from trainform.k8s.merge_keys import JOB_SET, OBJECT, POD_SPEC
-from trainform.k8s.strategic_merge import MergeError, merge, replaced_sources, without_unset
+from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, POD_SPEC
+from trainform.k8s.patch.strategic_merge import MergeError, merge, replaced_sources, without_unset
 
 
 def pod(base, patch):

@@ -8,8 +8,8 @@ from support.repositories import environment, job, runtime
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
 from trainform.installed import load_plugins
-from trainform.output.freezing import Cause, Present, Snapshot, digest_of, is_frozen, lock_of
 from trainform.source import load
+from trainform.workspace.fingerprint import Cause, Present, Snapshot, digest_of, is_frozen, lock_of
 
 FACT = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n"
 

@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from trainform.core.secrets import SecretNeed, key_files
-from trainform.output.keys import curve_secret, ssh_secret, z85
+from trainform.keys.make import curve_secret, ssh_secret, z85
 
 SSH = SecretNeed.of("ssh", "llm-mpi-ssh-auth", "ml")
 CURVE = SecretNeed.of("curve", "llm-flux-curve", "ml")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trainform.output.locks import Lock, LockError, LockFile, Pins, RuntimePin, dump, parse
+from trainform.workspace.lockfile import Lock, LockError, LockFile, Pins, RuntimePin, dump, parse
 
 PINS = Pins("0.1.0", RuntimePin("ClusterTrainingRuntime", "", "torch", "r1"), "e1", {}, {})
 LOCK = Lock("j1", "jobs/llm.yaml", PINS, {"jobset-llm.yaml": "f1"})

@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from support.sealing import certificate, cluster_key, recipient, sops_decrypt, unseal
 from trainform.core.secrets import SecretNeed
+from trainform.keys.make import KeySecret, ssh_secret
+from trainform.keys.seal import SealingError, seal, sops_encrypt
 from trainform.output.emitter import emit
-from trainform.output.keys import KeySecret, ssh_secret
-from trainform.output.sealing import SealingError, seal, sops_encrypt
 
 NEED = SecretNeed.of("ssh", "llm-mpi-ssh-auth", "ml")
 PRIVATE, PUBLIC = b"-----BEGIN EC PRIVATE KEY-----\nMIHc\n-----END EC PRIVATE KEY-----\n", b"ecdsa AAAA\n"

@@ -14,8 +14,8 @@ from support.sealing import certificate, recipient
 from support.streams import Tree, compiled, errors, job
 from trainform.core.compile import CompiledJob
 from trainform.core.secrets import SecretNeed
-from trainform.output.keys import curve_secret, ssh_secret
-from trainform.output.sealing import seal, sops_encrypt
+from trainform.keys.make import curve_secret, ssh_secret
+from trainform.keys.seal import seal, sops_encrypt
 
 SCHEMAS = json.loads((Path(__file__).parents[2] / "support" / "external_secrets.json").read_text())
 

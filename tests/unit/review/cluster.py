@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from trainform.core.facts import Facts
-from trainform.k8s.facts import check
+from trainform.k8s.schema.facts import check
 from trainform.k8s.tree import Tree
-from trainform.review.capacity import Capacity, capacity
-from trainform.review.demand import job_demand
+from trainform.review.capacity.demand import job_demand
+from trainform.review.capacity.verdicts import Capacity, capacity
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 GPU = "nvidia.com/gpu"

@@ -298,7 +298,7 @@ def test_more_replicated_jobs_than_a_workload_has_room_for():
 
 
 def test_what_cannot_be_tried_out_is_unknown(monkeypatch):
-    monkeypatch.setattr("trainform.review.assignment.MOST_STEPS", 1)
+    monkeypatch.setattr("trainform.review.capacity.assignment.MOST_STEPS", 1)
     steps = [step("a", gpu=4, pod=TOLERANT), step("b", gpu=4, pod=TOLERANT)]
     assert told(TWO_FLAVORS, job(*steps)) == (
         "unknown",

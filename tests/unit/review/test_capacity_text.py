@@ -1,8 +1,8 @@
 """The tables of `trainform capacity`."""
 
-from trainform.review.capacity import Capacity, JobVerdict, QueueUse
-from trainform.review.capacity_text import render_capacity
-from trainform.review.kueue_facts import FlavorResource
+from trainform.review.capacity.kueue_facts import FlavorResource
+from trainform.review.capacity.text import render_capacity
+from trainform.review.capacity.verdicts import Capacity, JobVerdict, QueueUse
 
 FOUND = Capacity(
     {"gpu": {FlavorResource("h100", "cpu"): QueueUse(1500, 0, 2000)}},

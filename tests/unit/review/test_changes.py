@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from trainform.review.changes import Rule, class_of, is_suspended, needs_new_run, rule
-from trainform.review.comparison import FieldChange, compare
+from trainform.review.diff.compare import FieldChange, compare
+from trainform.review.diff.update_rules import Rule, class_of, is_suspended, needs_new_run, rule
 
 TRUTH = Path(__file__).parents[2] / "conformance" / "truth" / "jobset-updates.json.gz"
 TABLE = json.loads(gzip.decompress(TRUTH.read_bytes()))

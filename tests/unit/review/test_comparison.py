@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainform.diagnostics import dotted
-from trainform.review.comparison import compare, renamed
+from trainform.review.diff.compare import compare, renamed
 
 
 def jobset(**container):

@@ -3,8 +3,8 @@
 import pytest
 
 from trainform.k8s.quantity import parse
-from trainform.review.amounts import amount, written
-from trainform.review.demand import job_demand
+from trainform.review.capacity.amounts import amount, written
+from trainform.review.capacity.demand import job_demand
 from unit.review.cluster import GPU, fact, facts, job, step
 
 NOTHING = facts()

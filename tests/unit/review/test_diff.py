@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from trainform.review.changes import Change
-from trainform.review.diff import HIDDEN, Diff, JobDiff, Reason, diff_job
+from trainform.review.diff.model import HIDDEN, Diff, JobDiff, Reason, diff_job
+from trainform.review.diff.update_rules import Change
 
 JOB = ("prod", "ml", "llm")
 HASHED = "llm-bcdfghjk"

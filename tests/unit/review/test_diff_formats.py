@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from trainform.review.diff import Diff, JobDiff, Reason
-from trainform.review.diff_html import render_html
-from trainform.review.diff_markdown import LIMIT, render_markdown
-from trainform.review.diff_text import render_text
-from trainform.review.totals import Ask
+from trainform.review.diff.html import render_html
+from trainform.review.diff.markdown import LIMIT, render_markdown
+from trainform.review.diff.model import Diff, JobDiff, Reason
+from trainform.review.diff.text import render_text
+from trainform.review.diff.totals import Ask
 
 JOB = ("prod", "ml", "llm")
 IMAGE = "spec.replicatedJobs[node].template.spec.template.spec.containers[node].image"

@@ -19,11 +19,11 @@ from trainform.core.plugin import STAGES
 from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.k8s.quantity import QuantityError, canonical
-from trainform.review.explain import Field, Recorder, explain
-from trainform.review.explain_fields import FieldError, everything, find
-from trainform.review.explain_leaves import leaves, node_of, object_name
-from trainform.review.explain_owner import Owner
-from trainform.review.explain_text import render_explained
+from trainform.review.explain.fields import FieldError, everything, find
+from trainform.review.explain.leaves import leaves, node_of, object_name
+from trainform.review.explain.owner import Owner
+from trainform.review.explain.owners import Field, Recorder, explain
+from trainform.review.explain.text import render_explained
 from trainform.source import load
 
 ROOT = Path(__file__).parents[3]

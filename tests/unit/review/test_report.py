@@ -9,9 +9,9 @@ from importlib.resources import files
 import pytest
 
 from trainform.core.facts import NO_FACTS
-from trainform.review.diff import Diff, JobDiff
-from trainform.review.report import Behind, Known, Report, fleet, framework_of, grouped
-from trainform.review.report_page import FILES, MOST_CHANGES, render_page
+from trainform.review.diff.model import Diff, JobDiff
+from trainform.review.report.model import Behind, Known, Report, fleet, framework_of, grouped
+from trainform.review.report.page import FILES, MOST_CHANGES, render_page
 from unit.review.cluster import cluster_queue, facts, flavor, group, job, local_queue, step
 
 EVIL = "</script><script>document.title='run'</script>"
@@ -28,7 +28,7 @@ def known(name="llm", *steps, environment="prod", framework="torch", state="froz
 
 
 def page(report):
-    folder = files("trainform.review") / "report_templates"
+    folder = files("trainform.review.report") / "templates"
     return render_page(report, {name: (folder / name).read_text(encoding="utf-8") for name in FILES})
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from trainform.output.emitter import emit
-from trainform.review.amounts import spelled
-from trainform.review.totals import Ask, Asks, Totals, ask_of
+from trainform.review.capacity.amounts import spelled
+from trainform.review.diff.totals import Ask, Asks, Totals, ask_of
 from trainform.source import load
 
 GOLDEN = Path(__file__).parents[3] / "golden"
@@ -70,7 +70,7 @@ def of(asks, tree):
 def test_files_that_differ_in_nothing_that_counts_are_parsed_once(monkeypatch):
     asks = Asks()
     expected = of(asks, jobset("a"))
-    monkeypatch.delattr("trainform.review.totals.ask_of")
+    monkeypatch.delattr("trainform.review.diff.totals.ask_of")
     assert of(asks, jobset("another", image="another:2")) == expected == Ask("team-a", 2, {"nvidia.com/gpu": 16})
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from trainform.api import read
 from trainform.diagnostics import dotted
-from trainform.source.templates import load_template, render_template
+from trainform.source.templates.load import load_template, render_template
 
 VALUES = {
     "registry": "registry.example.com",
@@ -304,7 +304,7 @@ def test_values_are_left_as_they_were():
 
 def test_jinja_is_imported_only_where_there_is_something_to_render():
     code = (
-        "import sys; from trainform.source.templates import load_template; load_template('a: 1', 'a.yaml.j2', {});"
+        "import sys; from trainform.source.templates.load import load_template; load_template('a: 1', 'a.yaml.j2', {});"
         "print('jinja2' in sys.modules); load_template('a: {{ 1 }}', 'a.yaml.j2', {});"
         "print('jinja2' in sys.modules)"
     )

@@ -13,7 +13,7 @@ from trainform.cli.options import chosen_environments, chosen_root, repository_o
 
 if TYPE_CHECKING:
     from trainform.core.compile import Compilation
-    from trainform.review.capacity import Capacity
+    from trainform.review.capacity.verdicts import Capacity
 
 
 @click.command()
@@ -26,12 +26,12 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     declared fact. The exit code is 1 when a job is never admitted. Nodes, admission checks and preemption
     are left out of account.
     """
-    from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.targets import repository_targets
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
     from trainform.io.repository import open_repository
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.discovery import repository_targets
 
     repository, problems = open_repository(chosen_root(root))
     outcome = compile_targets(repository_targets(repository, chosen_environments(env)), problems)
@@ -46,8 +46,8 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
 
 
 def _capacity(compilation: Compilation) -> Capacity:
-    from trainform.review.capacity import capacity as hold
-    from trainform.review.demand import job_demand
+    from trainform.review.capacity.demand import job_demand
+    from trainform.review.capacity.verdicts import capacity as hold
 
     jobsets = [tree for job in compilation.jobs for tree in job.objects if tree["kind"] == "JobSet"]
     return hold([job_demand(tree, compilation.facts) for tree in jobsets], compilation.facts)
@@ -60,7 +60,7 @@ def _exit_code(environments: Mapping[str, Capacity]) -> int:
 def _print(environments: Mapping[str, Capacity], form: str) -> None:
     from trainform.cli.terminal import print_json, wants_colour
     from trainform.diagnostics.documents import API_VERSION
-    from trainform.review.capacity_text import render_capacity
+    from trainform.review.capacity.text import render_capacity
 
     if form == "json":
         told = {name: each.to_json() for name, each in environments.items()}

@@ -13,10 +13,10 @@ from trainform.cli.options import chosen_environments, chosen_root, chosen_shard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.cli.checking import Checked
-    from trainform.cli.proof import Verdict
-    from trainform.cli.state import State
-    from trainform.io.state import JobId
+    from trainform.io.paths import JobId
+    from trainform.workspace.checking import Checked
+    from trainform.workspace.state import State
+    from trainform.workspace.verify import Verdict
 
 ADVICE = {
     "stale": "its TrainJob changed: run `trainform render`",
@@ -47,16 +47,16 @@ def check(
     its Environment is current. Nothing is written. Exit 1 when something differs, 2 when a job that is to be
     rendered anew has an error.
     """
-    from trainform.cli.checking import examine
-    from trainform.cli.proven import head
-    from trainform.cli.state import read_state
-    from trainform.cli.targets import survey
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
-    from trainform.io.claim import claimed
     from trainform.io.git import GitError
+    from trainform.io.lock import claimed
     from trainform.io.repository import open_repository
+    from trainform.workspace.checking import examine
+    from trainform.workspace.discovery import survey
+    from trainform.workspace.proven import head
+    from trainform.workspace.state import read_state
 
     chosen, environments = chosen_root(root), chosen_environments(env)
     with claimed(chosen):
@@ -85,8 +85,8 @@ def check(
 def _since(result: Checked, state: State, base: str | None) -> tuple[Sequence[Verdict], Sequence[JobId]]:
     if base is None:
         return result.verdicts, ()
-    from trainform.cli.since import since
     from trainform.io.git import commit_of
+    from trainform.workspace.since import since
 
     return since(result.verdicts, state, commit_of(state.repository.root, base), result.since)
 
@@ -109,7 +109,7 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
 
 def _advice(verdict: Verdict) -> str:
     """What to do; a snapshot that is gone, and is not of today's, comes from git alone."""
-    from trainform.io.state import SNAPSHOTS
+    from trainform.io.paths import SNAPSHOTS
 
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
         return "a snapshot that it is pinned to: restore it with git, or run `trainform upgrade` for the job"

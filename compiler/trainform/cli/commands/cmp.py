@@ -11,10 +11,10 @@ import click
 from trainform.cli import FAULTY, OK
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Outcome
-    from trainform.cli.target import Target
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
+    from trainform.workspace.compiling import Outcome
+    from trainform.workspace.target import Target
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
 """The variable with the parameters of the Application, as JSON."""
@@ -37,11 +37,11 @@ def generate() -> int:
 
     With an error, nothing is printed but the problems, on stderr. In a folder below jobs/ only its jobs count.
     """
-    from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_bytes, print_diagnostics
     from trainform.diagnostics.order import has_errors
     from trainform.output.emitter import emit_stream
+    from trainform.workspace.compiling import compile_targets
 
     targets, problems = _targets(_settings())
     outcome: Outcome = compile_targets(targets, problems)
@@ -135,9 +135,9 @@ def _bad(message: str) -> click.UsageError:
 
 def _targets(settings: Settings) -> tuple[list[Target], list[Diagnostic]]:
     from trainform.cli.options import chosen_root
-    from trainform.cli.selection import select
-    from trainform.cli.targets import repository_targets
     from trainform.io.repository import open_repository
+    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.selection import select
 
     repository, problems = open_repository(chosen_root(None))
     asked = [settings.environment] if settings.environment else []

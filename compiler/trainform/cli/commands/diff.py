@@ -11,7 +11,7 @@ from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.review.diff import Diff
+    from trainform.review.diff.model import Diff
 
 
 @click.command()
@@ -33,12 +33,12 @@ def diff(base: str, form: str, root: str | None, env: tuple[str, ...]) -> int:
     A job is new, deleted, changed in place, changed only while suspended, restarted, or left behind by a change
     of its runtime, its Environment or the compiler. The exit code is 1 when there is any such job.
     """
-    from trainform.cli.bug import report_failures
-    from trainform.cli.diffing import compare_repository
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.io.baseline import baseline
     from trainform.io.git import GitError
     from trainform.io.repository import open_repository
+    from trainform.workspace.diff import compare_repository
 
     repository, problems = open_repository(chosen_root(root))
     try:
@@ -60,14 +60,14 @@ def _print(found: Diff, form: str) -> None:
     if form == "json":
         print_json(found.to_json())
     elif form == "markdown":
-        from trainform.review.diff_markdown import render_markdown
+        from trainform.review.diff.markdown import render_markdown
 
         print_bytes(render_markdown(found).encode(errors="backslashreplace"))
     elif form == "html":
-        from trainform.review.diff_html import render_html
+        from trainform.review.diff.html import render_html
 
         print_bytes(render_html(found).encode(errors="backslashreplace"))
     else:
-        from trainform.review.diff_text import render_text
+        from trainform.review.diff.text import render_text
 
         sys.stdout.write(render_text(found, colour=wants_colour(sys.stdout)))

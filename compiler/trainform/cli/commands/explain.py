@@ -12,12 +12,12 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Outcome
-    from trainform.cli.target import Target
     from trainform.core.compile import CompiledJob
     from trainform.diagnostics import Diagnostic
-    from trainform.review.explain import Recorder
-    from trainform.review.explain_fields import Selection
+    from trainform.review.explain.fields import Selection
+    from trainform.review.explain.owners import Recorder
+    from trainform.workspace.compiling import Outcome
+    from trainform.workspace.target import Target
 
 
 class Explained(NamedTuple):
@@ -40,13 +40,13 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     object.
     With a single field, values that did not last are told as well.
     """
-    from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.selection import select
-    from trainform.cli.targets import repository_targets
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.io.repository import open_repository
-    from trainform.review.explain import Recorder
+    from trainform.review.explain.owners import Recorder
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.selection import select
 
     recorder = Recorder()
     repository, problems = open_repository(chosen_root(root))
@@ -66,8 +66,8 @@ def _errors(outcome: Outcome) -> list[Diagnostic]:
 
 def _explained(targets: Sequence[Target], outcome: Outcome, recorder: Recorder) -> list[Explained]:
     """The jobs without an error, all their fields."""
-    from trainform.review.explain import explain as owners
-    from trainform.review.explain_fields import everything
+    from trainform.review.explain.fields import everything
+    from trainform.review.explain.owners import explain as owners
 
     return [
         Explained(job, everything(owners(job, recorder, target.inputs.documents)))
@@ -79,7 +79,7 @@ def _explained(targets: Sequence[Target], outcome: Outcome, recorder: Recorder) 
 
 def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained]:
     """What FIELD means in each job; one that does not have it is left out, unless none has."""
-    from trainform.review.explain_fields import FieldError, find
+    from trainform.review.explain.fields import FieldError, find
 
     if field is None:
         return list(explained)
@@ -99,7 +99,7 @@ def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
     """With `several` jobs, each is told apart by its namespace and environment."""
     from trainform.cli.terminal import print_json, wants_colour
     from trainform.diagnostics.documents import API_VERSION
-    from trainform.review.explain_text import render_explained
+    from trainform.review.explain.text import render_explained
 
     if form == "json":
         fields = [entry for each in explained for entry in _entries(each, several)]

@@ -119,7 +119,7 @@ class _Changes:
 
 
 def _write(root: str, changes: _Changes) -> list[Diagnostic]:
-    from trainform.io.claim import claimed
+    from trainform.io.lock import claimed
     from trainform.io.place import os_error
     from trainform.io.writer import staging, write
 

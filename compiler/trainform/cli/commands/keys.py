@@ -13,10 +13,10 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.key_files import KeyTask
-    from trainform.cli.key_making import Sealing
     from trainform.diagnostics import Diagnostic, Path
     from trainform.io.repository import Repository
+    from trainform.keys.files import KeyTask
+    from trainform.keys.making import Sealing
 
 SECRETS: Path = ("spec", "secrets")
 
@@ -34,8 +34,8 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
     with mode sealed-secret or sops need key files. A file that exists is never changed: to replace
     a key, remove its file first.
     """
-    from trainform.cli.key_files import key_tasks
     from trainform.io.repository import open_repository
+    from trainform.keys.files import key_tasks
 
     repository, problems = open_repository(chosen_root(root))
     if problems:
@@ -47,10 +47,10 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
 
 def _run(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> list[str]:
     """Writes the missing key files of one Environment: their paths. Adds what goes wrong to `problems`."""
-    from trainform.cli.key_files import write_key
-    from trainform.cli.key_making import MODES, Sealing, make_keys
     from trainform.io.repository import KEYS
-    from trainform.output.sealing import SealingError
+    from trainform.keys.files import write_key
+    from trainform.keys.making import MODES, Sealing, make_keys
+    from trainform.keys.seal import SealingError
 
     if task.secrets.mode not in MODES:
         return []
@@ -71,7 +71,7 @@ def _run(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> l
 
 
 def _sealing(repository: Repository, task: KeyTask) -> Sealing | Diagnostic:
-    from trainform.cli.key_making import Sealing
+    from trainform.keys.making import Sealing
 
     mode, certificate = task.secrets.mode, task.secrets.certificate
     if mode == "sops":

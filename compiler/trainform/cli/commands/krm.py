@@ -11,12 +11,12 @@ import click
 from trainform.cli import FAULTY, OK
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Outcome
     from trainform.diagnostics import Diagnostic
     from trainform.k8s.tree import Tree
-    from trainform.output.resource_list import ResourceList
-    from trainform.output.resource_list_text import Place
+    from trainform.output.krm.resource_list import ResourceList
+    from trainform.output.krm.rewrite import Place
     from trainform.source import Document
+    from trainform.workspace.compiling import Outcome
 
 LOCAL = "config.kubernetes.io/local-config"
 """An annotation: the object is for tools, and no orchestrator applies it."""
@@ -37,15 +37,15 @@ def krm() -> int:
 
     With an error the items stay as they are, `results` tells it, and the exit code is 2.
     """
-    from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.target import STDIN, Inputs, Target
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_bytes, print_diagnostics
     from trainform.diagnostics.order import has_errors
-    from trainform.output.function_config import environment_of
-    from trainform.output.function_results import function_results
-    from trainform.output.resource_list import read_list
-    from trainform.output.resource_list_text import Place, rewrite
+    from trainform.output.krm.config import environment_of
+    from trainform.output.krm.resource_list import read_list
+    from trainform.output.krm.results import function_results
+    from trainform.output.krm.rewrite import Place, rewrite
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.target import STDIN, Inputs, Target
 
     found = read_list(sys.stdin.buffer.read(), STDIN)
     environment, problems = environment_of(found.config)
@@ -67,8 +67,8 @@ def _for_people(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def _places(found: ResourceList, outcome: Outcome) -> list[Place]:
     """What becomes of each item. An object that is there already, from an earlier run, is replaced where it is."""
-    from trainform.output.resource_list import orchestrated
-    from trainform.output.resource_list_text import Place
+    from trainform.output.krm.resource_list import orchestrated
+    from trainform.output.krm.rewrite import Place
 
     rendered = {id(job.document): job.objects for job in outcome.jobs}
     by_name = {_name(tree): tree for objects in rendered.values() for tree in objects}
@@ -92,7 +92,7 @@ def _companions(outcome: Outcome) -> set[int]:
 
 def _is_consumed(item: Document, companions: set[int]) -> bool:
     from trainform.api.kinds import subject
-    from trainform.output.resource_list import annotations_of
+    from trainform.output.krm.resource_list import annotations_of
 
     ours = subject(item.tree)[0] in OURS or id(item.tree) in companions
     return ours and annotations_of(item.tree).get(LOCAL) != "true"

@@ -11,7 +11,7 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 if TYPE_CHECKING:
-    from trainform.cli.compiling import Outcome
+    from trainform.workspace.compiling import Outcome
 
 
 @click.command()
@@ -52,8 +52,8 @@ def render(
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":
         raise click.BadParameter('yaml is for streams: "trainform render -"', param_hint="--format")
-    from trainform.cli.rendering import Request
-    from trainform.cli.runs import run_in
+    from trainform.workspace.rendering import Request
+    from trainform.workspace.runs import run_in
 
     if shard and (jobs or keep_going):
         raise click.UsageError("--shard is for all jobs, and all must be good: without JOB and --keep-going")
@@ -62,11 +62,11 @@ def render(
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
-    from trainform.cli.bug import report_failures
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.target import stream_target
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.target import stream_target
 
     if len(jobs) > 1:
         raise click.BadParameter('"-" stands alone: a stream is rendered whole', param_hint="JOB")

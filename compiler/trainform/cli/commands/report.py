@@ -12,16 +12,16 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.behind import Groups
-    from trainform.cli.compiling import Outcome
-    from trainform.cli.frozen import Frozen
     from trainform.core.compile import CompiledJob
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
     from trainform.k8s.tree import Tree
-    from trainform.output.freezing import Present
-    from trainform.review.diff import Diff
-    from trainform.review.report import Behind, Fleet, Known, Report
+    from trainform.review.diff.model import Diff
+    from trainform.review.report.model import Behind, Fleet, Known, Report
+    from trainform.workspace.compiling import Outcome
+    from trainform.workspace.fingerprint import Present
+    from trainform.workspace.staleness import Groups
+    from trainform.workspace.uptodate import Frozen
 
 _MISSING = "its rendered JobSet is missing: run `trainform render`"
 
@@ -38,11 +38,11 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     picture. Without a commit to compare with, the page has no changes, unless --base asks for them. The same
     repository makes the same bytes.
     """
-    from trainform.cli.bug import report_failures
+    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import folded
     from trainform.io.repository import open_repository
-    from trainform.review.report import Report
+    from trainform.review.report.model import Report
 
     repository, problems = open_repository(chosen_root(root))
     environments = chosen_environments(env)
@@ -65,13 +65,13 @@ class _Found(NamedTuple):
 
 def _gather(repository: Repository, problems: Sequence[Diagnostic], environments: Sequence[str]) -> _Found:
     """The jobs as `trainform render` would leave them: frozen ones from their files, the others compiled."""
-    from trainform.cli.behind import group, presents_of
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.frozen import set_frozen_apart
-    from trainform.cli.state import read_state
-    from trainform.cli.targets import repository_targets
     from trainform.diagnostics.order import has_errors
-    from trainform.review.report import fleet
+    from trainform.review.report.model import fleet
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.staleness import group, presents_of
+    from trainform.workspace.state import read_state
+    from trainform.workspace.uptodate import set_frozen_apart
 
     targets = repository_targets(repository, environments)
     state = read_state(repository)
@@ -96,8 +96,8 @@ def _gather(repository: Repository, problems: Sequence[Diagnostic], environments
 
 def _frozen(repository: Repository, jobs: Iterable[Frozen], behind: Groups, present: Present) -> Iterator[Known]:
     """Frozen jobs are what their files say. Their framework is that of the runtime of today."""
-    from trainform.cli.frozen import rendered_job
-    from trainform.review.report import Known, framework_of
+    from trainform.review.report.model import Known, framework_of
+    from trainform.workspace.uptodate import rendered_job
 
     causes: dict[tuple[str, str, str], list[str]] = {}
     for cause, late in behind.items():
@@ -116,7 +116,7 @@ def _frozen(repository: Repository, jobs: Iterable[Frozen], behind: Groups, pres
 
 
 def _compiled(job: CompiledJob) -> Known:
-    from trainform.review.report import Known, framework_of
+    from trainform.review.report.model import Known, framework_of
 
     errors = tuple(_told(each) for each in job.diagnostics if each.severity == "error")
     tree = job.runtime.document.tree if job.runtime else {}
@@ -139,7 +139,7 @@ def _told(problem: Diagnostic) -> str:
 
 
 def _behind(groups: Groups) -> Iterator[Behind]:
-    from trainform.review.report import Behind
+    from trainform.review.report.model import Behind
 
     return (Behind(cause.message, len(jobs)) for cause, jobs in groups.items())
 
@@ -148,9 +148,9 @@ def _compare(
     repository: Repository, problems: Sequence[Diagnostic], base: str, environments: Sequence[str]
 ) -> tuple[Diff | None, list[Outcome]]:
     """What changes; None where the default base is not there, as before the first commit or without git."""
-    from trainform.cli.diffing import compare_repository
     from trainform.io.baseline import baseline
     from trainform.io.git import GitError
+    from trainform.workspace.diff import compare_repository
 
     try:
         start = baseline(repository.root, base)
@@ -167,7 +167,7 @@ def _compare(
 
 def _write(found: Report, output: str | None) -> None:
     from trainform.cli.terminal import print_bytes
-    from trainform.review.report_page import render_page
+    from trainform.review.report.page import render_page
 
     # Diagnostics may quote what no text holds: a lone surrogate leaves as in JSON.
     page = render_page(found, _templates()).encode(errors="backslashreplace")
@@ -184,7 +184,7 @@ def _write(found: Report, output: str | None) -> None:
 def _templates() -> dict[str, str]:
     from importlib.resources import files
 
-    from trainform.review.report_page import FILES
+    from trainform.review.report.page import FILES
 
-    folder = files("trainform.review") / "report_templates"
+    folder = files("trainform.review.report") / "templates"
     return {name: (folder / name).read_text(encoding="utf-8") for name in FILES}

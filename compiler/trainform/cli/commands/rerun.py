@@ -12,10 +12,10 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, repository_options
 
 if TYPE_CHECKING:
-    from trainform.cli.marking import MarkedJob, Marking
-    from trainform.cli.target import Target
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
+    from trainform.workspace.marking import MarkedJob, Marking
+    from trainform.workspace.target import Target
 
 
 @click.command()
@@ -30,12 +30,12 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
     Nothing else in the files changes, comments and formatting included. Commit that, with what "trainform
     render" makes of it; what else it takes depends on how objects are named, and is printed.
     """
-    from trainform.cli.marking import mark_jobs
-    from trainform.cli.selection import select
-    from trainform.cli.targets import repository_targets
     from trainform.diagnostics.order import has_errors
-    from trainform.io.claim import claimed
+    from trainform.io.lock import claimed
     from trainform.io.repository import open_repository
+    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.marking import mark_jobs
+    from trainform.workspace.selection import select
 
     chosen = chosen_root(root)
     with claimed(chosen):
@@ -91,7 +91,7 @@ def _print_json(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> 
 
 
 def _as_json(job: MarkedJob) -> Iterator[dict[str, Any]]:
-    from trainform.cli.selection import named
+    from trainform.workspace.selection import named
 
     for target in job.targets:
         namespace, name = named(job.document, target)
@@ -106,7 +106,7 @@ def _as_json(job: MarkedJob) -> Iterator[dict[str, Any]]:
 
 
 def _told(job: MarkedJob) -> Iterator[str]:
-    from trainform.cli.selection import named
+    from trainform.workspace.selection import named
 
     namespace, name = named(job.document, job.targets[0])
     yield f"{job.document.file}: {namespace}/{name} is marked to run again ({job.number})"

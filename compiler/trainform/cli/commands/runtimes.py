@@ -42,10 +42,10 @@ def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
 
 def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     from trainform import __version__
-    from trainform.cli.target import load
-    from trainform.cli.targets import load_all
     from trainform.io.repository import open_repository
     from trainform.io.resources import shipped_runtimes
+    from trainform.workspace.discovery import load_all
+    from trainform.workspace.target import load
 
     repository, problems = open_repository(root)
     listing = repository.runtimes()

@@ -34,8 +34,8 @@ def upgrade(
     those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. What they say
     together must hold. Nothing else is touched.
     """
-    from trainform.cli.rendering import Request
-    from trainform.cli.runs import run_in
+    from trainform.workspace.rendering import Request
+    from trainform.workspace.runs import run_in
 
     environments = chosen_environments(env)
     if not (jobs or runtime or everything or environments):

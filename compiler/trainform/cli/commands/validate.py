@@ -13,9 +13,9 @@ from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
 
 if TYPE_CHECKING:
-    from trainform.cli.shards import Shard
-    from trainform.cli.validating import Validated
     from trainform.diagnostics import Diagnostic, Severity
+    from trainform.workspace.shards import Shard
+    from trainform.workspace.validate import Validated
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
 
@@ -46,7 +46,7 @@ def validate(
 
     sarif is for code scanning, junit for reports of tests, github for annotations of a workflow.
     """
-    from trainform.cli.bug import report_failures
+    from trainform.cli.errors import report_failures
 
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers or 0, root, env)
     if form in ("text", "json"):
@@ -57,9 +57,9 @@ def validate(
 
 
 def _stream(paths: Sequence[str]) -> Validated:
-    from trainform.cli.compiling import compile_targets
-    from trainform.cli.target import stream_target
-    from trainform.cli.validating import Validated
+    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.target import stream_target
+    from trainform.workspace.validate import Validated
 
     if len(paths) > 1:
         raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
@@ -72,10 +72,10 @@ def _stream(paths: Sequence[str]) -> Validated:
 
 
 def _repository(paths: Sequence[str], shard: Shard, workers: int, root: str | None, env: tuple[str, ...]) -> Validated:
-    from trainform.cli.state import read_state
-    from trainform.cli.targets import survey
-    from trainform.cli.validating import validate_all
     from trainform.io.repository import open_repository
+    from trainform.workspace.discovery import survey
+    from trainform.workspace.state import read_state
+    from trainform.workspace.validate import validate_all
 
     repository, problems = open_repository(chosen_root(root))
     known = survey(repository, chosen_environments(env), paths or None)

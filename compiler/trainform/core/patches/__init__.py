@@ -1,0 +1,1 @@
+"""Patches: of runtimes before the stages, of objects after them."""

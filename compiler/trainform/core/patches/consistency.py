@@ -1,0 +1,188 @@
+"""Do the objects of a job still fit each other once an Environment's patches changed them?
+
+A PodGroup is made for so many pods with such requests, a hostfile for pods of such names. A patch of the
+JobSet that leaves them behind gives a gang that waits for ever, or a launcher that calls nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.core.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
+from trainform.core.patches.objects import Patched, object_name
+from trainform.core.patches.targets import PatchProblem
+from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum
+from trainform.k8s.quantity import ZERO, QuantityError, parse
+from trainform.k8s.rules.parts import table, tables, text
+from trainform.k8s.schema import validate as schema
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+
+GROUP_KEYS = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
+"""Where a pod names its PodGroup: for the coscheduling plugin, and for Volcano."""
+
+_OR_NODES = "or set the number of nodes in the job instead"
+
+
+def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[PatchProblem]:
+    """What the patches left behind that no longer fits the JobSet, told of the last patch of either.
+
+    `before` are the objects of one job as they were built. What did not fit before and was not changed is
+    nobody's fault here; nor is a JobSet that its schema refuses, which the checks of objects tell.
+    """
+    jobsets = [_only_jobset(objects) if patched.changed else None for objects in (before, patched.objects)]
+    old, new = jobsets
+    if old is None:
+        return []
+    if new is None:
+        return [_removed_jobset(old, patched)]
+    if schema.check("JobSet", new):
+        return []
+    now = {object_name(tree): tree for tree in patched.objects}
+    pairs = [(tree, now.get(object_name(tree))) for tree in before]
+    found = [each for then, tree in pairs for each in _misfits(_Change(old, new, then, tree))]
+    return [_told(each, new, patched) for each in found]
+
+
+class _Change(NamedTuple):
+    """The JobSet and another object of the job, before and after the patches."""
+
+    old: Tree
+    new: Tree
+    then: Tree
+    now: Tree | None
+
+
+class _Misfit(NamedTuple):
+    """What is wrong with the object that was `tree`, at `path`."""
+
+    tree: Tree
+    path: Path
+    message: str
+    hint: str
+
+
+def _misfits(change: _Change) -> Iterator[_Misfit]:
+    kind, now = change.then["kind"], change.now
+    if now is None:
+        yield from _missed(change)
+    elif kind == "PodGroup" and change.then["metadata"]["name"] == change.new["metadata"]["name"]:
+        yield from _members(change, now)
+        yield from _resources(change, now)
+    elif kind == "ConfigMap":
+        yield from _hosts(change, now)
+
+
+def _missed(change: _Change) -> Iterator[_Misfit]:
+    """A removed object that pods still wait for."""
+    name = object_name(change.then)
+    if name in _named_by_pods(change.new):
+        jobset = object_name(change.new)
+        hint = "keep it, or patch what names it out of the pods"
+        yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} wait for", hint)
+
+
+def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
+    wanted, given = _pod_count(change.new), table(now, "spec").get("minMember")
+    before = (_pod_count(change.old), table(change.then, "spec").get("minMember"))
+    if given is None or given == wanted or before == (wanted, given):
+        return
+    message = f"waits for {given} pods, and {object_name(change.new)} has {wanted}"
+    yield _Misfit(now, ("spec", "minMember"), message, f"patch it to {wanted}, {_OR_NODES}")
+
+
+def _resources(change: _Change, now: Tree) -> Iterator[_Misfit]:
+    given = _amounts(table(table(now, "spec"), "minResources"))
+    wanted = _requests(change.new)
+    before = (_requests(change.old), _amounts(table(table(change.then, "spec"), "minResources")))
+    if not given or given == wanted or before == (wanted, given):
+        return
+    message = f"asks for {_shown(given)}, and the pods of {object_name(change.new)} for {_shown(wanted)}"
+    yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same, or remove it")
+
+
+def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
+    listed, pods = listed_hosts(now), Pods.of(change.new)
+    then, pods_then = listed_hosts(change.then), Pods.of(change.old)
+    if (listed, pods) == (then, pods_then):
+        return
+    strangers = [host for host in listed if pods.find(host) is None]
+    jobs = {found[0] for host in then if (found := pods_then.find(host))}
+    missing = next(pods.missing(listed, jobs), "")
+    jobset, hint = object_name(change.new), f"patch the hostfile as well, {_OR_NODES}"
+    if strangers:
+        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is no pod of {jobset}", hint)
+    elif missing:
+        yield _Misfit(now, HOSTFILE, f"lacks {missing}, a pod of {jobset}", hint)
+
+
+def _pod_count(jobset: Tree) -> int:
+    return sum(_pods_of(job) for job in replicated_jobs(jobset))
+
+
+def _pods_of(job: Tree) -> int:
+    count, size = size_of(job)
+    return count * size
+
+
+def _requests(jobset: Tree) -> Requests:
+    """What all pods request together, as a PodGroup's `minResources` has it; empty where unreadable."""
+    jobs = replicated_jobs(jobset)
+    try:
+        each = [(pod_requests(_pod_spec(job), limits_default_requests=True), _pods_of(job)) for job in jobs]
+    except QuantityError:
+        return {}
+    return _amounts(scaled_sum(each))
+
+
+def _amounts(resources: Mapping[str, Any]) -> Requests:
+    """The amounts by name, zero being as good as none; empty where one is unreadable."""
+    try:
+        amounts = {name: parse(resources[name]) for name in sorted(resources)}
+    except QuantityError:
+        return {}
+    return {name: amount for name, amount in amounts.items() if amount != ZERO}
+
+
+def _named_by_pods(jobset: Tree) -> set[str]:
+    """The PodGroups and ConfigMaps that pods cannot start without, as `Kind/name`."""
+    names = set()
+    for job in replicated_jobs(jobset):
+        metadata = table(_pod(job), "metadata")
+        names |= {f"PodGroup/{text(table(metadata, field), key)}" for field, key in GROUP_KEYS}
+        for volume in tables(_pod_spec(job), "volumes"):
+            names.add(f"ConfigMap/{text(table(volume, 'configMap'), 'name')}")
+    return names
+
+
+def _pod(job: Tree) -> Tree:
+    return table(table(table(job, "template"), "spec"), "template")
+
+
+def _pod_spec(job: Tree) -> Tree:
+    return table(_pod(job), "spec")
+
+
+def _only_jobset(objects: Iterable[Tree]) -> Tree | None:
+    return next((tree for tree in objects if tree["kind"] == "JobSet"), None)
+
+
+def _shown(amounts: Requests) -> str:
+    return ", ".join(f"{name}: {amount}" for name, amount in amounts.items()) or "nothing"
+
+
+def _removed_jobset(jobset: Tree, patched: Patched) -> PatchProblem:
+    name = object_name(jobset)
+    hint = "leave the job out by spec.jobs of the Environment instead"
+    message = f"removes {name}: without it there is no job"
+    return PatchProblem(patched.changed[name], ("patch",), message, hint, object=name)
+
+
+def _told(misfit: _Misfit, jobset: Tree, patched: Patched) -> PatchProblem:
+    name = object_name(misfit.tree)
+    index = max(patched.changed.get(each, -1) for each in (name, object_name(jobset)))
+    message = misfit.message if not misfit.path else f"after the patches, {name} {misfit.message}"
+    return PatchProblem(index, ("patch",), message, misfit.hint, object=name, object_path=misfit.path)

@@ -1,0 +1,269 @@
+"""An Environment's final `patches`, on rendered objects: strategic merge and JSON Patch (RFC 6902).
+
+Both are written as for kustomize, with these differences:
+
+- Lists of a JobSet merge by the keys of its API types, replicated jobs and containers by name, for instance;
+  kustomize knows no schema of JobSet and replaces them whole.
+- No patch renames or moves an object. In a patch with a target, the name and kind that kustomize wants
+  there may be left out; as there, they are overlooked.
+- A patch without target that names no namespace is meant for the object in any namespace.
+- JSON 6902 is taken by the letter: `add` makes no missing parents, indexes are never negative, 3.0 is 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trainform.core.patches.targets import (
+    Criterion,
+    PatchProblem,
+    Target,
+    criteria_of_patch,
+    criteria_of_target,
+    mismatch,
+)
+from trainform.k8s.patch import json_patch
+from trainform.k8s.patch.json_patch import JsonPatchError, Operation
+from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT
+from trainform.k8s.patch.strategic_merge import MergeError, merge
+from trainform.k8s.tree import without_nulls
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+    from trainform.source import Document
+
+__all__ = ["ObjectPatch", "Patch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
+
+_ON_NAMES = "folders, locks and other objects go by it; leave it out of the patch"
+_FIXED: dict[Path, tuple[str, str]] = {
+    ("apiVersion",): ("cannot be changed by a patch", _ON_NAMES),
+    ("kind",): ("cannot be changed by a patch", _ON_NAMES),
+    ("metadata", "name"): ("cannot be changed by a patch", _ON_NAMES),
+    ("metadata", "namespace"): ("cannot be changed by a patch", f"{_ON_NAMES}, and set spec.namespace"),
+    ("status",): ("is written by the cluster", "leave it out of the patch"),
+}
+"""What no patch changes: message and hint for each."""
+
+
+class Patch(Protocol):
+    """One entry of `spec.patches`: `patch` is a mapping (strategic merge), a list (JSON 6902), or a text of
+    either."""
+
+    @property
+    def target(self) -> Target | None: ...
+    @property
+    def patch(self) -> str | Tree | list[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectPatch:
+    """A patch as it was read: which objects it is meant for, and what it does to them.
+
+    `change` is a merge patch or the operations of a JSON Patch; `place` knows the lines of a text.
+    """
+
+    index: int
+    criteria: list[Criterion]
+    change: Tree | list[Operation]
+    place: Document | None = None
+
+    def matches(self, tree: Tree) -> bool:
+        return all(criterion.matches(tree) for criterion in self.criteria)
+
+
+@dataclass(frozen=True, slots=True)
+class Patched:
+    """One job's objects after the patches.
+
+    `matched` holds the indexes of the patches that found an object; `changed` the index of the last patch
+    that changed or removed an object, by `Kind/name`. An object that a patch failed on is as it was before.
+    """
+
+    objects: list[Tree]
+    problems: list[PatchProblem] = field(default_factory=list)
+    matched: set[int] = field(default_factory=set)
+    changed: dict[str, int] = field(default_factory=dict)
+
+
+def read_patches(patches: Sequence[Patch]) -> tuple[list[ObjectPatch], list[PatchProblem]]:
+    """An Environment's patches, read once for all jobs, and every problem that shows without an object.
+
+    A patch with a problem is left out.
+    """
+    read: list[ObjectPatch] = []
+    problems: list[PatchProblem] = []
+    for index, patch in enumerate(patches):
+        found, wrong = _read(patch, index)
+        problems += wrong
+        read += [found] if found and not wrong else []
+    return read, problems
+
+
+def apply_patches(
+    objects: Sequence[Tree], patches: Iterable[ObjectPatch], stable: Callable[[str], str] = str
+) -> Patched:
+    """The objects of one job after all patches, each applied to what the ones before it left.
+
+    `stable` makes the name by which patches know an object of its name; by default they are the same.
+    Nothing given is changed. Objects come in the same order, less those removed by `$patch: delete`.
+    """
+    patched = Patched(list(objects))
+    for patch in patches:
+        patched.objects[:] = [
+            new
+            for tree in patched.objects
+            for new in (_patch(tree, patch, patched) if patch.matches(known_as(tree, stable)) else (tree,))
+        ]
+    return patched
+
+
+def known_as(tree: Tree, stable: Callable[[str], str]) -> Tree:
+    """The object under its stable name."""
+    name = tree["metadata"]["name"]
+    known = stable(name)
+    return tree if known == name else {**tree, "metadata": {**tree["metadata"], "name": known}}
+
+
+def unmatched(
+    patches: Iterable[ObjectPatch], matches_per_job: Iterable[Collection[int]], objects: Iterable[Tree]
+) -> list[PatchProblem]:
+    """The patches that found no object in any job of the Environment.
+
+    `matches_per_job` are the `Patched.matched` of its jobs, `objects` what these jobs had before, for hints.
+    Worth telling only where all jobs were rendered: a job with errors has no objects to match.
+    """
+    matched = set().union(*matches_per_job)
+    missed = [patch for patch in patches if patch.index not in matched]
+    seen = list(objects) if missed else []
+    return [_placed(mismatch(patch.criteria, seen, patch.index), patch.place) for patch in missed]
+
+
+def object_name(tree: Tree) -> str:
+    """`JobSet/llm`."""
+    return f"{tree['kind']}/{tree['metadata']['name']}"
+
+
+def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProblem]]:
+    value, place, problems = _value(patch.patch, index)
+    if problems:
+        return None, problems
+    criteria: list[Criterion] = []
+    change: Tree | list[Operation]
+    if patch.target is not None:
+        criteria, problems = criteria_of_target(patch.target, index)
+    if isinstance(value, list):
+        change, wrong = _operations(value, index)
+        if patch.target is None:
+            message = "is needed: JSON 6902 operations do not say which object they change"
+            problems.append(PatchProblem(index, ("target",), message, "write target: {kind: JobSet}"))
+        problems += wrong
+    else:
+        change = _without_identity(value)
+        if patch.target is None:
+            criteria, problems = criteria_of_patch(value, index)
+    return ObjectPatch(index, criteria, change, place), [_placed(each, place) for each in problems]
+
+
+def _without_identity(patch: Tree) -> Tree:
+    """A merge patch less apiVersion, kind, name and namespace, which say no more than what it is for."""
+    kept = {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
+    metadata = kept.get("metadata")
+    if isinstance(metadata, dict):
+        kept["metadata"] = {key: value for key, value in metadata.items() if key not in ("name", "namespace")}
+    return kept
+
+
+def _value(patch: Any, index: int) -> tuple[Any, Document | None, list[PatchProblem]]:
+    """The mapping or list that a patch is, or that its text holds."""
+    place = None
+    if isinstance(patch, str):
+        from trainform.source.value import load_value
+
+        loaded = load_value(patch, "")
+        errors = [each for each in loaded.diagnostics if each.severity == "error"]
+        if errors:
+            told = [(each.at or loaded.place.position(each.path), each) for each in errors]
+            return None, None, [PatchProblem(index, ("patch",), e.message, e.hint, at) for at, e in told]
+        patch, place = loaded.tree, loaded.place
+    if isinstance(patch, dict | list) and patch:
+        return patch, place, []
+    message = "must be a strategic merge patch (a mapping), or a list of JSON 6902 operations"
+    return None, None, [PatchProblem(index, ("patch",), message, "" if patch else "remove an empty patch")]
+
+
+def _operations(patch: list[Any], index: int) -> tuple[list[Operation], list[PatchProblem]]:
+    operations, errors = json_patch.read_operations(patch)
+    return operations, [_of_operation(error, index) for error in errors]
+
+
+def _of_operation(error: JsonPatchError, index: int) -> PatchProblem:
+    path: Path = ("patch", error.operation, *([error.member] if error.member else []))
+    return PatchProblem(index, path, str(error), error.hint)
+
+
+def _placed(problem: PatchProblem, place: Document | None) -> PatchProblem:
+    """The problem, with the line inside the text of its patch where that is a text."""
+    if place is None or problem.path[:1] != ("patch",):
+        return problem
+    return replace(problem, at=place.position(problem.path[1:]))
+
+
+def _patch(tree: Tree, patch: ObjectPatch, patched: Patched) -> Iterator[Tree]:
+    """The object after the patch, or nothing where that removes it."""
+    patched.matched.add(patch.index)
+    result, problems = _result(tree, patch)
+    name = object_name(tree)
+    if problems:
+        patched.problems.extend(replace(_placed(each, patch.place), object=name) for each in problems)
+        yield tree
+        return
+    if result is None or not json_patch.same_json(result, tree):
+        patched.changed[name] = patch.index
+    if result is not None:
+        yield result
+
+
+def _result(tree: Tree, patch: ObjectPatch) -> tuple[Tree | None, list[PatchProblem]]:
+    """The object after the patch, None where that removes it, or what is wrong."""
+    change = patch.change
+    result: Any
+    try:
+        if isinstance(change, list):
+            result = without_nulls(json_patch.apply(tree, change))
+        elif change.get("$patch") == "delete":
+            return None, []
+        else:
+            result = merge(tree, change, JOB_SET if tree["kind"] == "JobSet" else OBJECT)
+    except MergeError as error:
+        return None, [PatchProblem(patch.index, ("patch", *error.path), str(error))]
+    except JsonPatchError as error:
+        return None, [_of_operation(error, patch.index)]
+    return result, _changes_of_identity(tree, result, patch)
+
+
+def _changes_of_identity(before: Tree, after: Any, patch: ObjectPatch) -> list[PatchProblem]:
+    if not isinstance(after, dict):
+        hint = "an object as a whole is removed by the merge patch {$patch: delete}"
+        return [PatchProblem(patch.index, ("patch",), "must leave an object", hint)]
+    return [
+        PatchProblem(patch.index, _culprit(patch, path), f"{'.'.join(map(str, path))} {message}", hint)
+        for path, (message, hint) in _FIXED.items()
+        if not json_patch.same_json(_at(before, path), _at(after, path))
+    ]
+
+
+def _culprit(patch: ObjectPatch, path: Path) -> Path:
+    """Where the patch changes the element at `path` of an object."""
+    if not isinstance(patch.change, list):
+        return ("patch", *path)
+    pointer = tuple(map(str, path))
+    return ("patch", next(each.index for each in reversed(patch.change) if each.touches(pointer)))
+
+
+def _at(tree: Any, path: Path) -> Any:
+    for key in path:
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return tree

@@ -1,0 +1,131 @@
+"""runtimePatches: what managers change in the runtime's template, before anything else happens.
+
+Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`, mergeRuntimePatches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.patch.merge_keys import JOB_TEMPLATE
+from trainform.k8s.patch.strategic_merge import MergeError, merge, replaced_sources, without_unset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainform.api.trainjob import RuntimePatch
+    from trainform.core.plan import Plan
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+    from trainform.source import Document
+
+CONTAINER_KINDS = ("initContainers", "containers")
+
+
+class Patches(NamedTuple):
+    """Whose patches these are: the Environment's meet the replicated jobs that a job happens to have."""
+
+    document: Document | None
+    patches: Sequence[RuntimePatch]
+    of_environment: bool = False
+
+
+def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]:
+    """The replicated jobs with the Environment's and the job's patches merged in, one manager after
+    the other.
+
+    Labels and annotations of the template go to `plan.metadata`. The order of replicated jobs
+    stays; nothing given is changed.
+    """
+    jobs = list(replicated_jobs)
+    destination = plan.destination
+    given = () if destination.is_default else destination.environment.spec.runtime_patches
+    if not given and not plan.job.spec.runtime_patches:
+        return jobs
+    environments = Patches(destination.document, given, True)
+    for source in (environments, Patches(None, plan.job.spec.runtime_patches or ())):
+        for index, patch in enumerate(source.patches):
+            _apply(plan, jobs, source, index, without_unset(patch.training_runtime_spec or {}))
+    return jobs
+
+
+def _apply(plan: Plan, jobs: list[Tree], source: Patches, index: int, patch: Tree) -> None:
+    template = patch.get("template") or {}
+    path: Path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
+    for kind in ("labels", "annotations"):
+        values = (template.get("metadata") or {}).get(kind)
+        if values:
+            plan.metadata[kind] = {**plan.metadata.get(kind, {}), **values}
+    names = [job.get("name") for job in jobs]
+    for number, job_patch in enumerate((template.get("spec") or {}).get("replicatedJobs") or ()):
+        where = (*path, "spec", "replicatedJobs", number)
+        name = job_patch.get("name")
+        if name in names:
+            plan.destination.patched_jobs.update([(index, name)] if source.of_environment else ())
+            _patch_job(plan, jobs, job_patch, where, source.document)
+        elif not source.of_environment:
+            _unknown(plan, "replicated job", name, names, (*where, "name"), None)
+
+
+def _patch_job(plan: Plan, jobs: list[Tree], patch: Tree, path: Path, place: Document | None) -> None:
+    if "template" not in patch:
+        return
+    index = [job.get("name") for job in jobs].index(patch["name"])
+    job = jobs[index]
+    known = _known_containers(plan, job["template"], patch["template"], path, place)
+    _tell_replaced_sources(plan, job["template"], known, path, place)
+    try:
+        jobs[index] = {**job, "template": merge(job["template"], known, JOB_TEMPLATE)}
+    except MergeError as error:
+        message = f"cannot be merged into what the runtime has: {error}"
+        plan.report("TF305", message, path=(*path, "template", *error.path), place=place)
+
+
+def _pod_spec(template: Tree) -> Tree:
+    spec: Any = template
+    for key in ("spec", "template", "spec"):
+        spec = spec.get(key) or {}
+    pod_spec: Tree = spec
+    return pod_spec
+
+
+def _known_containers(plan: Plan, template: Tree, patch: Tree, path: Path, place: Document | None) -> Tree:
+    """The patch without containers that the runtime does not have (D04)."""
+    pod_spec = _pod_spec(patch)
+    known = dict(pod_spec)
+    for kind in CONTAINER_KINDS:
+        names = [container.get("name") for container in _pod_spec(template).get(kind) or ()]
+        for index, container in enumerate(pod_spec.get(kind) or ()):
+            if container.get("name") not in names:
+                where = (*path, "template", "spec", "template", "spec", kind, index, "name")
+                _unknown(plan, "container", container.get("name"), names, where, place)
+        if kind in pod_spec:
+            known[kind] = [c for c in pod_spec[kind] if c.get("name") in names]
+    if known == pod_spec:
+        return patch
+    job_spec = patch["spec"]
+    pod = {**job_spec["template"], "spec": known}
+    return {**patch, "spec": {**job_spec, "template": pod}}
+
+
+def _unknown(plan: Plan, what: str, name: object, names: list[Any], path: Path, place: Document | None) -> None:
+    known = ", ".join(str(n) for n in names) or "none"
+    plan.deviates_each(
+        "D04",
+        f"the runtime has no {what} {name!r}; the controller would add one without an image",
+        hint=did_you_mean(str(name), [str(n) for n in names]) or f"the runtime has: {known}",
+        path=path,
+        place=place,
+    )
+
+
+def _tell_replaced_sources(plan: Plan, template: Tree, patch: Tree, path: Path, place: Document | None) -> None:
+    base = _pod_spec(template).get("volumes") or ()
+    for name in replaced_sources(base, _pod_spec(patch).get("volumes") or ()):
+        plan.deviates(
+            "D05",
+            f"the controller would leave volume {name!r} with two sources, which the API server rejects",
+            path=(*path, "template", "spec", "template", "spec", "volumes"),
+            place=place,
+        )

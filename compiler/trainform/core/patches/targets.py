@@ -1,0 +1,185 @@
+"""Which rendered objects a patch of an Environment is meant for.
+
+A `target` is kustomize's: its `group`, `version`, `kind`, `name` and `namespace` are regular expressions for
+the whole value, its selectors have the string form of `kubectl -l`; what it leaves out or empty matches all.
+A strategic merge patch without target is meant for the object that it names itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from trainform.api.selectors import matches_labels
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.rules.parts import table, text
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path, Position
+    from trainform.k8s.tree import Tree
+
+DEFAULT_NAMESPACE = "default"
+_LISTED = 8
+"""So many names that exist still fit into a hint."""
+
+
+class Target(Protocol):
+    """What the API's `target` states; None or the empty string is no condition."""
+
+    @property
+    def group(self) -> str | None: ...
+    @property
+    def version(self) -> str | None: ...
+    @property
+    def kind(self) -> str | None: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def namespace(self) -> str | None: ...
+    @property
+    def label_selector(self) -> str | None: ...
+    @property
+    def annotation_selector(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PatchProblem:
+    """An error of one patch: `index` is its place in `spec.patches`, `path` leads on from there.
+
+    Where the patch is a text, `path` ends in the value of that text, and `at` is the line and column
+    inside the text. `object` names the rendered object that the patch failed on, `JobSet/llm`, and
+    `object_path` an element of it. `message` reads on after the path.
+    """
+
+    index: int
+    path: Path
+    message: str
+    hint: str = ""
+    at: Position | None = None
+    object: str = ""
+    object_path: Path = ()
+
+
+class Criterion(NamedTuple):
+    """One condition: `field` in the words of a target, the value `wanted`, and where that is written."""
+
+    field: str
+    wanted: str
+    path: Path
+    matches: Callable[[Tree], bool]
+
+
+def criteria_of_target(target: Target, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
+    """The conditions of the target of patch `index`, the widest first, and what is wrong with the others."""
+    criteria, problems = [], []
+    for field, (attribute, read) in _READERS.items():
+        wanted = getattr(target, attribute)
+        if not wanted:
+            continue
+        path: Path = ("target", field)
+        try:
+            criteria.append(Criterion(field, wanted, path, read(wanted)))
+        except (re.error, ValueError, OverflowError, RecursionError) as error:
+            problems.append(PatchProblem(index, path, f"{wanted!r} cannot be read: {error}"))
+    return criteria, problems
+
+
+def criteria_of_patch(patch: Tree, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
+    """The conditions of a strategic merge patch that names its object itself, and what it lacks for that."""
+    metadata = table(patch, "metadata")
+    criteria, problems = [], []
+    for field, holder, path in (
+        ("kind", patch, ("patch", "kind")),
+        ("apiVersion", patch, ("patch", "apiVersion")),
+        ("namespace", metadata, ("patch", "metadata", "namespace")),
+        ("name", metadata, ("patch", "metadata", "name")),
+    ):
+        wanted = holder.get(field)
+        if isinstance(wanted, str) and wanted:
+            criteria.append(Criterion(field, wanted, path, _is(field, wanted)))
+        elif wanted is not None or field != "namespace":
+            hint = "or say with `target` which objects are meant"
+            problems.append(PatchProblem(index, path, "must name the object that is patched", hint))
+    return criteria, problems
+
+
+def mismatch(criteria: Sequence[Criterion], objects: Iterable[Tree], index: int) -> PatchProblem:
+    """Why no object meets all criteria: the first condition that leaves none of them, with what there is."""
+    left = list(objects)
+    for criterion in criteria:
+        met = [tree for tree in left if criterion.matches(tree)]
+        if not met:
+            message = f"matches nothing in any job: none has {criterion.field} {criterion.wanted!r}"
+            return PatchProblem(index, criterion.path, message, _what_there_is(criterion, left))
+        left = met
+    return PatchProblem(index, (), "matches nothing in any job")
+
+
+def _what_there_is(criterion: Criterion, objects: list[Tree]) -> str:
+    read = _VALUES.get(criterion.field)
+    if read is None:
+        return ""
+    known = sorted({read(tree) for tree in objects} - {""})
+    return did_you_mean(criterion.wanted, known) or (f"there are: {_some(known)}" if known else "")
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+_VALUES: dict[str, Callable[[Tree], str]] = {
+    "kind": lambda tree: text(tree, "kind"),
+    "group": lambda tree: _group_version(tree)[0],
+    "version": lambda tree: _group_version(tree)[1],
+    "apiVersion": lambda tree: text(tree, "apiVersion"),
+    "namespace": lambda tree: text(table(tree, "metadata"), "namespace") or DEFAULT_NAMESPACE,
+    "name": lambda tree: text(table(tree, "metadata"), "name"),
+}
+"""The value of an object that each condition speaks of."""
+
+
+def _group_version(tree: Tree) -> tuple[str, str]:
+    """Both parts of apiVersion; the core group is empty."""
+    group, _, version = text(tree, "apiVersion").rpartition("/")
+    return group, version
+
+
+def _is(field: str, wanted: str) -> Callable[[Tree], bool]:
+    read = _VALUES[field]
+    return lambda tree: read(tree) == wanted
+
+
+def _fits(field: str) -> Callable[[str], Callable[[Tree], bool]]:
+    """A reader of regular expressions, which must match the whole value."""
+    value = _VALUES[field]
+
+    def read(pattern: str) -> Callable[[Tree], bool]:
+        compiled = re.compile(pattern)
+        return lambda tree: compiled.fullmatch(value(tree)) is not None
+
+    return read
+
+
+def _selects(field: str) -> Callable[[str], Callable[[Tree], bool]]:
+    """A reader of selectors for the labels or annotations of an object."""
+
+    def read(selector: str) -> Callable[[Tree], bool]:
+        matches_labels(selector, {})  # raises where the selector cannot be read
+        return lambda tree: matches_labels(selector, table(table(tree, "metadata"), field))
+
+    return read
+
+
+_READERS = {
+    "kind": ("kind", _fits("kind")),
+    "group": ("group", _fits("group")),
+    "version": ("version", _fits("version")),
+    "namespace": ("namespace", _fits("namespace")),
+    "name": ("name", _fits("name")),
+    "labelSelector": ("label_selector", _selects("labels")),
+    "annotationSelector": ("annotation_selector", _selects("annotations")),
+}
+"""By field of a target: the attribute that holds it, and what makes a condition of its value."""

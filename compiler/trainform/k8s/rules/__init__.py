@@ -1,0 +1,1 @@
+"""What the API server and webhooks refuse beyond the schema."""

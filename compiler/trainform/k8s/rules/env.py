@@ -1,0 +1,114 @@
+"""The API server's rules for the environment of a container."""
+
+from __future__ import annotations
+
+import re
+
+from trainform.diagnostics import Path
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import SUBDOMAIN_LENGTH
+from trainform.k8s.rules.parts import (
+    Found,
+    check_name,
+    check_one_of,
+    dns1123_subdomain,
+    env_var_name,
+    qualified_name,
+    table,
+    tables,
+    text,
+)
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+_FIELDS = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
+_SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
+_RESOURCE = re.compile("(?:limits|requests)[.](?:cpu|memory|ephemeral-storage|hugepages-.+)")
+_KEY = re.compile("[-._a-zA-Z0-9]+")
+
+
+def check(container: Tree, path: Path, found: Found) -> None:
+    """`env` and `envFrom` of a container."""
+    for index, variable in enumerate(tables(container, "env")):
+        name = variable.get("name")
+        if type(name) is str and (reason := env_var_name(name)):
+            quoted = f'"{name}" ' if name else ""
+            found.append(SchemaProblem((*path, "env", index, "name"), "TF523", f"{quoted}{reason}"))
+        if "valueFrom" in variable:
+            _check_one_value(variable, (*path, "env", index), found)
+            _check_source(variable, (*path, "env", index, "valueFrom"), found)
+    for index, source in enumerate(tables(container, "envFrom")):
+        _check_env_from(source, (*path, "envFrom", index), found)
+
+
+def _check_one_value(variable: Tree, path: Path, found: Found) -> None:
+    if text(variable, "value") and variable["valueFrom"] is not None:
+        message = f'"{text(variable, "name")}" has both value and valueFrom'
+        found.append(SchemaProblem(path, "TF524", message, "remove one of the two"))
+
+
+def _check_source(variable: Tree, path: Path, found: Found) -> None:
+    source = variable["valueFrom"]
+    if type(source) is not dict:
+        return
+    kind = check_one_of(source, _SOURCES, "source", "TF523", path, found)
+    reference, path = table(source, kind), (*path, kind)
+    if kind == "fieldRef":
+        _check_field(text(reference, "fieldPath"), (*path, "fieldPath"), found)
+    elif kind == "resourceFieldRef":
+        _check_resource(text(reference, "resource"), (*path, "resource"), found)
+    elif kind in ("configMapKeyRef", "secretKeyRef"):
+        _check_reference(reference, path, found)
+        check_name(reference, "key", _key, "TF523", path, found)
+
+
+def _check_field(field: str, path: Path, found: Found) -> None:
+    subscript = _SUBSCRIPT.fullmatch(field)
+    if subscript:
+        if reason := qualified_name(subscript[2]):
+            found.append(SchemaProblem(path, "TF523", f'the key "{subscript[2]}" {reason}'))
+    elif field and field not in _FIELDS:
+        message = f'"{field}" is no field of a pod that a variable can hold'
+        hint = did_you_mean(field, _FIELDS) or f"fields: {', '.join(_FIELDS)}, metadata.labels['key']"
+        found.append(SchemaProblem(path, "TF523", message, hint))
+
+
+def _check_resource(resource: str, path: Path, found: Found) -> None:
+    if resource and not _RESOURCE.fullmatch(resource):
+        message = f'"{resource}" is no resource that a variable can hold'
+        hint = "such as limits.cpu, limits.memory or requests.memory"
+        found.append(SchemaProblem(path, "TF523", message, hint))
+
+
+def _check_reference(reference: Tree, path: Path, found: Found) -> None:
+    """A ConfigMap or Secret by name."""
+    if not text(reference, "name"):
+        found.append(SchemaProblem((*path, "name"), "TF523", "is required but missing"))
+    check_name(reference, "name", dns1123_subdomain, "TF523", path, found)
+
+
+def _key(key: str) -> str | None:
+    """Why a key of a ConfigMap or a Secret is refused, or None."""
+    if len(key) > SUBDOMAIN_LENGTH:
+        return f"must be at most {SUBDOMAIN_LENGTH} characters long, and has {len(key)}"
+    if _KEY.fullmatch(key) and key != "." and not key.startswith(".."):
+        return None
+    return "must consist of letters, digits, `-`, `_` and `.`, and not begin with `..`"
+
+
+def _check_env_from(source: Tree, path: Path, found: Found) -> None:
+    kind = check_one_of(source, ("configMapRef", "secretRef"), "source", "TF523", path, found)
+    if kind:
+        _check_reference(table(source, kind), (*path, kind), found)
+    check_name(source, "prefix", env_var_name, "TF523", path, found)

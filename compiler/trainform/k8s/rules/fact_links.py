@@ -1,0 +1,81 @@
+"""Facts that name other facts: what is not declared, and cohorts that go round in a circle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from trainform.diagnostics import Diagnostic, Path
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.rules.fact import parent_of
+from trainform.k8s.rules.parts import table, tables, text
+from trainform.k8s.schema.facts import as_diagnostic
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+from trainform.source import Document
+
+Named = Mapping[tuple[str, str], Tree]
+"""Cluster-wide facts by kind and name."""
+
+
+def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
+    """The problems that only show when sound facts are seen together; a missing one is told once."""
+    facts = list(documents)
+    declared = {(document.tree["kind"], _name(document.tree)): document.tree for document in facts}
+    told: dict[str, Diagnostic] = {}
+    for document in facts:
+        for problem in (*_missing(document.tree, declared), *_circle(document.tree, declared)):
+            told.setdefault(problem.message, as_diagnostic(problem, document))
+    return list(told.values())
+
+
+def circle(start: str, parents: Mapping[str, str]) -> list[str]:
+    """The cohorts from `start` upwards when they never end, with the one that comes again last; else nothing.
+
+    Kueue admits nothing in any ClusterQueue below a circle.
+    """
+    way = {start: None}  # a set that keeps its order
+    here = start
+    while parent := parents.get(here):
+        if parent in way:
+            return [*way, parent]
+        way[parent] = None
+        here = parent
+    return []
+
+
+def _name(tree: Tree) -> str:
+    return text(table(tree, "metadata"), "name")
+
+
+def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
+    for kind, name, path in _named(fact):
+        if (kind, name) not in declared:
+            known = [other for k, other in declared if k == kind]
+            hint = did_you_mean(name, known) or f"declare the {kind}, so that jobs can be checked against it"
+            yield SchemaProblem(path, "TF563", f"{kind} {name} is not declared", hint)
+
+
+def _named(fact: Tree) -> Iterator[tuple[str, str, Path]]:
+    """Kind, name and place of each fact that `fact` needs; a cohort needs no object of its own."""
+    spec = table(fact, "spec")
+    if fact["kind"] == "LocalQueue":
+        yield "ClusterQueue", text(spec, "clusterQueue"), ("spec", "clusterQueue")
+    elif fact["kind"] == "ResourceFlavor" and (topology := text(spec, "topologyName")):
+        yield "Topology", topology, ("spec", "topologyName")
+    elif fact["kind"] == "ClusterQueue":
+        for i, group in enumerate(tables(spec, "resourceGroups")):
+            for j, flavor in enumerate(tables(group, "flavors")):
+                path = ("spec", "resourceGroups", i, "flavors", j, "name")
+                yield "ResourceFlavor", text(flavor, "name"), path
+
+
+def _circle(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
+    if fact["kind"] != "Cohort":
+        return
+    parents = {name: parent_of(tree) for (kind, name), tree in declared.items() if kind == "Cohort"}
+    way = circle(_name(fact), parents)
+    if way and way[-1] == way[0] == min(way):
+        field = "parentName" if fact["apiVersion"].endswith("/v1beta2") else "parent"
+        message = f"cohorts go round in a circle: {' → '.join(way)}"
+        hint = "remove a parent: Kueue admits nothing below a circle"
+        yield SchemaProblem(("spec", field), "TF562", message, hint)

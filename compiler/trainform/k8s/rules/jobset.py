@@ -1,0 +1,195 @@
+"""Would the cluster refuse this JobSet?
+
+The rules are those of JobSet v0.12's validating webhook and of the CEL rule in its CRD; for the Jobs that its
+controller makes, those of the API server (`job_rules`), and for their pods as well (`pod_rules`).
+"""
+
+from __future__ import annotations
+
+from trainform.diagnostics import Path
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import LABEL_LENGTH
+from trainform.k8s.rules import job as job_rules
+from trainform.k8s.rules import jobset_claim as jobset_claim_rules
+from trainform.k8s.rules import jobset_policy as jobset_policy_rules
+from trainform.k8s.rules.metadata import check_metadata
+from trainform.k8s.rules.parts import (
+    LARGEST_ID,
+    Found,
+    check_name,
+    dns1035_label,
+    domain_path,
+    label_value,
+    number,
+    replicas,
+    table,
+    tables,
+    text,
+)
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+__all__ = ["WARNINGS", "check"]
+
+WARNINGS = frozenset({"TF507"}) | job_rules.WARNINGS
+"""The codes that leave a JobSet deployable: it is admitted, and its pods would be refused; or it uses
+what a cluster may have switched on. Every other code found here is an error."""
+
+_POD_SUFFIX = "-abcde"
+"""As long as what the Job controller appends to the name of a pod."""
+
+_JOBS: Path = ("spec", "replicatedJobs")
+
+
+def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
+    """All that the cluster would refuse of a rendered JobSet and of the Jobs and pods made from it.
+
+    `jobset` may lack what the API server fills in, and may be of any shape: what `schema.check` reports is
+    not said again. Paths start at the root of `jobset`. Codes in `WARNINGS` mean less than a refusal.
+    The last `appended` characters of the name are not of the user's choice.
+    """
+    found: Found = []
+    spec = table(jobset, "spec")
+    jobs = tables(spec, "replicatedJobs")
+    check_metadata(table(jobset, "metadata"), ("metadata",), found)
+    _check_names(table(jobset, "metadata"), jobs, appended, found)
+    _check_own_fields(spec, found)
+    _check_dependencies(spec, jobs, found)
+    jobset_policy_rules.check(spec, jobs, found)
+    if spec.get("coordinator") is not None:
+        _check_coordinator(text(table(jobset, "metadata"), "name"), spec, jobs, found)
+    claims = jobset_claim_rules.check(jobset, jobs, found)
+    for index, job in enumerate(jobs):
+        _check_size(job, (*_JOBS, index), found)
+        job_rules.check(table(job, "template"), (*_JOBS, index, "template"), claims, found)
+    return found
+
+
+def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) -> None:
+    """The name, and the names of Jobs and pods made from it at their highest index."""
+    name = text(metadata, "name")
+    if reason := dns1035_label(name):
+        hint = "JobSet puts it first in the names of Jobs and pods: such as `my-model-v2`"
+        quoted = f'"{name}" ' if name else ""
+        found.append(SchemaProblem(("metadata", "name"), "TF501", f"{quoted}{reason}", hint))
+        return
+    longest, of = "", 0
+    for index, job in enumerate(jobs):
+        _check_group(job, index, found)
+        job_name = f"{name}-{text(job, 'name')}-{replicas(job) - 1}"
+        if len(job_name) <= LABEL_LENGTH and dns1035_label(job_name):
+            _report_job_name(job, index, found)
+        generated = _longest_name(job_name, job)
+        if len(generated) > len(longest):
+            longest, of = generated, index
+    if len(longest) > LABEL_LENGTH:
+        _report_length(len(name), appended, longest, of, found)
+
+
+def _longest_name(job_name: str, job: Tree) -> str:
+    """The name of the last pod of the last Job; of the Job itself where its pods have no index."""
+    spec = table(table(job, "template"), "spec")
+    completions = number(spec, "completions")
+    if completions is None or not job_rules.is_indexed(spec):
+        return job_name
+    return f"{job_name}-{completions - 1}{_POD_SUFFIX}"
+
+
+def _report_job_name(job: Tree, index: int, found: Found) -> None:
+    message = f'"{text(job, "name")}" must consist of lower-case letters, digits and `-`'
+    hint = "JobSet puts it into the names of Jobs and pods: such as `node`"
+    found.append(SchemaProblem((*_JOBS, index, "name"), "TF501", message, hint))
+
+
+def _report_length(length: int, appended: int, longest: str, index: int, found: Found) -> None:
+    """A generated name that is too long: at the name of the JobSet where shortening that can help."""
+    room = LABEL_LENGTH - (len(longest) - length) - appended
+    kind = "pod" if longest.endswith(_POD_SUFFIX) else "Job"
+    message = f'makes the {kind} name "{longest}": {len(longest)} characters where {LABEL_LENGTH} are allowed'
+    if room > 0:
+        hint = f"use a name of at most {room} characters"
+        found.append(SchemaProblem(("metadata", "name"), "TF501", message, hint))
+    else:
+        found.append(SchemaProblem((*_JOBS, index, "name"), "TF501", message, "shorten this name"))
+
+
+def _check_group(job: Tree, index: int, found: Found) -> None:
+    check_name(job, "groupName", dns1035_label, "TF501", (*_JOBS, index), found)
+
+
+def _check_own_fields(spec: Tree, found: Found) -> None:
+    # The subdomain names a headless service, and a service needs the stricter kind of name.
+    check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
+    check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
+
+
+def _check_size(job: Tree, path: Path, found: Found) -> None:
+    parallelism = number(table(table(job, "template"), "spec"), "parallelism")
+    pods = replicas(job) * (1 if parallelism is None else parallelism)
+    if pods > LARGEST_ID:
+        message = f"times parallelism makes {pods} pods, and {LARGEST_ID} are allowed"
+        found.append(SchemaProblem((*path, "replicas"), "TF508", message))
+
+
+def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
+    earlier: list[str] = []
+    dependent = False
+    for index, job in enumerate(jobs):
+        if type(job.get("dependsOn")) is list:
+            dependent = True
+            _check_depends_on(job, index, earlier, found)
+        earlier.append(text(job, "name"))
+    if dependent and text(table(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder":
+        message = "InOrder and `dependsOn` of a replicated job exclude each other"
+        hint = "remove startupPolicy, or every dependsOn"
+        path = ("spec", "startupPolicy", "startupPolicyOrder")
+        found.append(SchemaProblem(path, "TF504", message, hint))
+
+
+def _check_depends_on(job: Tree, index: int, earlier: list[str], found: Found) -> None:
+    path = (*_JOBS, index, "dependsOn")
+    if not earlier:
+        hint = "put the jobs that it waits for before it, or remove dependsOn"
+        found.append(SchemaProblem(path, "TF504", "the first replicated job can wait for none", hint))
+    for place, wanted in enumerate(tables(job, "dependsOn")):
+        name = text(wanted, "name")
+        if name and earlier and name not in earlier:
+            message = f'waits for "{name}", and no replicated job before it is called so'
+            hint = did_you_mean(name, earlier) or f"name one of {', '.join(earlier)}"
+            found.append(SchemaProblem((*path, place, "name"), "TF504", message, hint))
+
+
+def _check_coordinator(jobset_name: str, spec: Tree, jobs: list[Tree], found: Found) -> None:
+    coordinator, path = table(spec, "coordinator"), ("spec", "coordinator")
+    wanted = text(coordinator, "replicatedJob")
+    job = next((job for job in jobs if text(job, "name") == wanted), None)
+    if job is None:
+        names = [text(job, "name") for job in jobs]
+        jobset_policy_rules.report_unknown_job((*path, "replicatedJob"), wanted, names, found)
+        return
+    job_spec = table(table(job, "template"), "spec")
+    if not job_rules.is_indexed(job_spec) or number(job_spec, "completions") is None:
+        message = f'"{wanted}" must have completionMode Indexed and a number of completions'
+        found.append(SchemaProblem((*path, "replicatedJob"), "TF505", message))
+    _check_index(coordinator, "jobIndex", replicas(job), found)
+    _check_index(coordinator, "podIndex", number(job_spec, "completions"), found)
+    _check_endpoint(jobset_name, spec, found)
+
+
+def _check_endpoint(jobset_name: str, spec: Tree, found: Found) -> None:
+    """The coordinator's address becomes a label, which is shorter than an address may be."""
+    coordinator = table(spec, "coordinator")
+    job, pod = number(coordinator, "jobIndex") or 0, number(coordinator, "podIndex") or 0
+    subdomain = text(table(spec, "network"), "subdomain") or jobset_name
+    endpoint = f"{jobset_name}-{text(coordinator, 'replicatedJob')}-{job}-{pod}.{subdomain}"
+    if reason := label_value(endpoint):
+        message = f'makes the label "{endpoint}", which {reason}'
+        hint = "shorten the name of the job or the subdomain"
+        found.append(SchemaProblem(("spec", "coordinator"), "TF505", message, hint))
+
+
+def _check_index(coordinator: Tree, key: str, count: int | None, found: Found) -> None:
+    index = number(coordinator, key) or 0
+    if count is not None and not 0 <= index < count:
+        message = f"must be below the number of {'replicas' if key == 'jobIndex' else 'completions'}, {count}"
+        found.append(SchemaProblem(("spec", "coordinator", key), "TF505", f"{message}, not {index}"))

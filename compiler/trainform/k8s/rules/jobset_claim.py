@@ -1,0 +1,70 @@
+"""JobSet's rules for `volumeClaimPolicies`: claims that it creates and adds to pods as volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trainform.diagnostics import Path
+from trainform.k8s.names import LABEL_LENGTH
+from trainform.k8s.rules.parts import Found, dns1123_subdomain, table, tables, text
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+_POD = ("template", "spec", "template", "spec")
+
+
+def check(jobset: Tree, jobs: list[Tree], found: Found) -> frozenset[str]:
+    """Check the claims of `jobset`, and return their names: each is a volume of the pods that mount it."""
+    policies = tables(table(jobset, "spec"), "volumeClaimPolicies")
+    if not policies:
+        return frozenset()
+    claims: dict[str, Path] = {}
+    jobset_name = text(table(jobset, "metadata"), "name")
+    for path, name in _templates(policies):
+        if name in claims:
+            hint = "give each claim its own name"
+            found.append(SchemaProblem(path, "TF506", f'"{name}" is the name of another claim too', hint))
+            continue
+        claims[name] = path
+        _check_claim_name(name, jobset_name, path, found)
+        _check_mounted(name, jobs, path, found)
+    return frozenset(claims)
+
+
+def _templates(policies: list[Tree]) -> Iterator[tuple[Path, str]]:
+    for number, policy in enumerate(policies):
+        for index, template in enumerate(tables(policy, "templates")):
+            path = ("spec", "volumeClaimPolicies", number, "templates", index, "metadata", "name")
+            yield path, text(table(template, "metadata"), "name")
+
+
+def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> None:
+    claim = f"{name}-{jobset_name}"
+    if reason := dns1123_subdomain(name):
+        quoted = f'"{name}" ' if name else ""
+        found.append(SchemaProblem(path, "TF506", f"{quoted}{reason}"))
+    elif len(claim) > LABEL_LENGTH:
+        message = f'makes the claim name "{claim}" of {len(claim)} characters, and {LABEL_LENGTH} are allowed'
+        found.append(SchemaProblem(path, "TF506", message, "shorten the name of the claim or of the job"))
+
+
+def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> None:
+    """Some container has to mount the claim, and no pod may have a volume of its name."""
+    mounted = False
+    for index, job in enumerate(jobs):
+        pod = table(table(table(table(job, "template"), "spec"), "template"), "spec")
+        mounted = mounted or _mounts(pod, name)
+        for place, volume in enumerate(tables(pod, "volumes")):
+            if volume.get("name") == name:
+                message = f'"{name}" is the name of a claim of volumeClaimPolicies too'
+                at = ("spec", "replicatedJobs", index, *_POD, "volumes", place, "name")
+                found.append(SchemaProblem(at, "TF506", message, "remove one of the two"))
+    if not mounted:
+        message = f'no container mounts "{name}"'
+        hint = f"add volumeMounts with name {name} to a container, or remove the claim"
+        found.append(SchemaProblem(path, "TF506", message, hint))
+
+
+def _mounts(pod: Tree, name: str) -> bool:
+    containers = tables(pod, "containers") + tables(pod, "initContainers")
+    return any(mount.get("name") == name for container in containers for mount in tables(container, "volumeMounts"))

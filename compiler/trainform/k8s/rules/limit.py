@@ -1,0 +1,114 @@
+"""The bounds that LimitRanges put on pods, and the overhead that a RuntimeClass wants of them.
+
+The rules are those of Kubernetes' admission plugins LimitRanger and RuntimeClass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from trainform.diagnostics import Path
+from trainform.k8s.admission import CONTAINERS, Cluster, limit_items, overhead_of
+from trainform.k8s.pod_requests import Requests, pod_requests
+from trainform.k8s.quantity import NANO, Quantity, parse
+from trainform.k8s.rules.parts import Found, table, tables, text
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+_Bound = Callable[[Quantity, "Quantity | None", "Quantity | None"], str]
+"""Why a request and a limit are refused by a bound, or the empty string."""
+
+
+def check(pod_spec: Tree, namespace: str, facts: Cluster) -> list[SchemaProblem]:
+    """What admission refuses of an admitted pod spec; paths count from the spec.
+
+    `pod_spec` is what `admitted_pod_spec` returns, with amounts that can be read.
+    """
+    found: Found = []
+    for name, item in limit_items(namespace, facts):
+        if text(item, "type") == "Container":
+            _check_containers(pod_spec, item, name, found)
+        elif text(item, "type") == "Pod":
+            _check_pod(pod_spec, item, name, found)
+    _check_overhead(pod_spec, facts, found)
+    return found
+
+
+def _check_containers(pod_spec: Tree, item: Tree, name: str, found: Found) -> None:
+    for key in CONTAINERS:
+        for index, container in enumerate(tables(pod_spec, key)):
+            resources = table(container, "resources")
+            requests, limits = _amounts(resources, "requests"), _amounts(resources, "limits")
+            where = f"LimitRange {name}, for each container"
+            _check_bounds(requests, limits, item, where, (key, index, "resources"), found)
+
+
+def _check_pod(pod_spec: Tree, item: Tree, name: str, found: Found) -> None:
+    requests, limits = _of_pod(pod_spec, "requests"), _of_pod(pod_spec, "limits")
+    where = f"LimitRange {name}, for the pod as a whole"
+    _check_bounds(requests, limits, item, where, ("containers",), found)
+
+
+def _of_pod(pod_spec: Tree, kind: str) -> Requests:
+    """What the pod as a whole requests, or is limited to, without overhead."""
+    counted = {
+        key: [
+            {**each, "resources": {"requests": table(table(each, "resources"), kind)}} for each in tables(pod_spec, key)
+        ]
+        for key in CONTAINERS
+    }
+    whole = {"requests": table(table(pod_spec, "resources"), kind)}
+    return pod_requests({**counted, "resources": whole})
+
+
+def _check_bounds(requests: Requests, limits: Requests, item: Tree, where: str, path: Path, found: Found) -> None:
+    for key, refusal in _BOUNDS.items():
+        for resource, bound in table(item, key).items():
+            reason = refusal(parse(bound), requests.get(resource), limits.get(resource))
+            if reason:
+                found.append(SchemaProblem(path, "TF564", f"{resource}: {reason} ({where})"))
+
+
+def _below(least: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    if request is None:
+        return f"a request of at least {least} is due, and there is none"
+    if request < least:
+        return f"requests {request}, and at least {least} is due"
+    return f"is limited to {limit}, and at least {least} is due" if limit and limit < least else ""
+
+
+def _above(most: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    if limit is None:
+        return f"a limit of at most {most} is due, and there is none"
+    if most < limit:
+        return f"is limited to {limit}, and at most {most} is allowed"
+    return f"requests {request}, and at most {most} is allowed" if request and most < request else ""
+
+
+def _too_far_apart(ratio: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
+    if not request or not limit or not request.nano or not limit.nano:
+        return f"a request and a limit of at most {ratio} times of it are due"
+    if limit.nano * NANO > ratio.nano * request.nano:
+        return f"the limit {limit} is more than {ratio} times the request {request}"
+    return ""
+
+
+_BOUNDS: dict[str, _Bound] = {"min": _below, "max": _above, "maxLimitRequestRatio": _too_far_apart}
+
+
+def _check_overhead(pod_spec: Tree, facts: Cluster, found: Found) -> None:
+    overhead = overhead_of(pod_spec, facts)
+    given = table(pod_spec, "overhead")
+    if overhead is not None and given and _read(given) != _read(overhead):
+        name = text(pod_spec, "runtimeClassName")
+        message = f"is not the overhead of RuntimeClass {name}"
+        hint = "remove it: admission fills it in" if overhead else "remove it: the RuntimeClass has none"
+        found.append(SchemaProblem(("overhead",), "TF565", message, hint))
+
+
+def _amounts(resources: Tree, key: str) -> Requests:
+    return _read(table(resources, key))
+
+
+def _read(amounts: Mapping[str, str | int]) -> Requests:
+    return {name: parse(amount) for name, amount in amounts.items()}

@@ -1,0 +1,135 @@
+"""Would the API server refuse these pods? The rules of `core/v1` for a pod template.
+
+Containers, resources and scheduling have files of their own; here is what concerns the pod as a whole.
+"""
+
+from __future__ import annotations
+
+from trainform.diagnostics import Path
+from trainform.k8s.rules import container as container_rules
+from trainform.k8s.rules import resource as resource_rules
+from trainform.k8s.rules import scheduling as scheduling_rules
+from trainform.k8s.rules import volume as volume_rules
+from trainform.k8s.rules.metadata import check_metadata
+from trainform.k8s.rules.parts import (
+    LARGEST_ID,
+    Found,
+    check_name,
+    check_one_of,
+    dns1123_label,
+    dns1123_subdomain,
+    number,
+    qualified_name,
+    sequence,
+    table,
+    tables,
+    text,
+)
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+WARNINGS = container_rules.WARNINGS | resource_rules.WARNINGS
+"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
+
+_NAMES = {
+    "serviceAccountName": dns1123_subdomain,
+    "priorityClassName": dns1123_subdomain,
+    "runtimeClassName": dns1123_subdomain,
+    "nodeName": dns1123_subdomain,
+    "hostname": dns1123_label,
+    "subdomain": dns1123_label,
+}
+_IDS = ("runAsUser", "runAsGroup", "fsGroup")
+_MOST_NAMESERVERS = 3
+
+
+def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> None:
+    """All that the API server would refuse of pods made from `template`, a `PodTemplateSpec`.
+
+    `claims` are volumes that the pods get besides their own, by name.
+    """
+    check_metadata(table(template, "metadata"), (*path, "metadata"), found)
+    spec, path = table(template, "spec"), (*path, "spec")
+    volumes = volume_rules.check(spec, path, found)
+    _check_container_lists(spec, path, found)
+    container_rules.check(spec, volumes | claims, path, found)
+    resource_rules.check(spec, path, found)
+    scheduling_rules.check(spec, path, found)
+    _check_own_fields(spec, path, found)
+
+
+def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
+    if spec.get("containers") == []:
+        found.append(SchemaProblem((*path, "containers"), "TF521", "must have at least one container"))
+    if spec.get("ephemeralContainers"):
+        message, hint = "must not be set: they are for pods that run", "use a container or an init container"
+        found.append(SchemaProblem((*path, "ephemeralContainers"), "TF521", message, hint))
+    if "initContainers" not in spec:
+        return
+    names = [text(container, "name") for container in tables(spec, "containers")]
+    for index, container in enumerate(tables(spec, "initContainers")):
+        if (name := text(container, "name")) and name in names:
+            message = f'"{name}" is the name of a container too'
+            hint = "give one of the two another name"
+            found.append(SchemaProblem((*path, "initContainers", index, "name"), "TF521", message, hint))
+
+
+def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
+    for key in () if _NAMES.keys().isdisjoint(spec) else _NAMES:
+        check_name(spec, key, _NAMES[key], "TF536", path, found)
+    if "activeDeadlineSeconds" in spec:
+        _check_deadline(spec, path, found)
+    if "securityContext" in spec:
+        _check_security(table(spec, "securityContext"), (*path, "securityContext"), found)
+    if "dnsPolicy" in spec or "dnsConfig" in spec:
+        _check_dns(spec, path, found)
+    if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
+        message, hint = "must not be true beside hostPID", "remove one of the two"
+        found.append(SchemaProblem((*path, "shareProcessNamespace"), "TF536", message, hint))
+    for index, gate in enumerate(tables(spec, "readinessGates")):
+        at = (*path, "readinessGates", index)
+        check_name(gate, "conditionType", qualified_name, "TF536", at, found)
+    if "resourceClaims" in spec:
+        _check_claims(spec, path, found)
+
+
+def _check_deadline(spec: Tree, path: Path, found: Found) -> None:
+    deadline = number(spec, "activeDeadlineSeconds")
+    if deadline is not None and not 0 < deadline <= LARGEST_ID:
+        message = f"must be between 1 and {LARGEST_ID}, not {deadline}"
+        found.append(SchemaProblem((*path, "activeDeadlineSeconds"), "TF536", message))
+
+
+def _check_security(context: Tree, path: Path, found: Found) -> None:
+    check_ids(context, _IDS, path, found)
+    for index, group in enumerate(sequence(context.get("supplementalGroups"))):
+        check_ids({"group": group}, ("group",), (*path, "supplementalGroups", index), found)
+
+
+def check_ids(context: Tree, keys: tuple[str, ...], path: Path, found: Found) -> None:
+    """User and group numbers of a security context."""
+    for key in keys:
+        value = number(context, key)
+        if value is not None and not 0 <= value <= LARGEST_ID:
+            message = f"must be between 0 and {LARGEST_ID}, not {value}"
+            found.append(SchemaProblem((*path, key), "TF535", message))
+
+
+def _check_dns(spec: Tree, path: Path, found: Found) -> None:
+    servers = sequence(table(spec, "dnsConfig").get("nameservers"))
+    at = (*path, "dnsConfig", "nameservers")
+    if spec.get("dnsPolicy") == "None" and not servers:
+        hint = "list a nameserver, or remove dnsPolicy"
+        found.append(SchemaProblem(at, "TF536", "dnsPolicy None needs at least one nameserver", hint))
+    if len(servers) > _MOST_NAMESERVERS:
+        message = f"must have at most {_MOST_NAMESERVERS} entries, not {len(servers)}"
+        found.append(SchemaProblem(at, "TF536", message))
+
+
+def _check_claims(spec: Tree, path: Path, found: Found) -> None:
+    for index, claim in enumerate(tables(spec, "resourceClaims")):
+        at = (*path, "resourceClaims", index)
+        check_name(claim, "name", dns1123_label, "TF531", at, found)
+        keys = ("resourceClaimName", "resourceClaimTemplateName")
+        if source := check_one_of(claim, keys, "source", "TF531", at, found):
+            check_name(claim, source, dns1123_subdomain, "TF531", at, found)

@@ -1,0 +1,76 @@
+"""The API server's rules for probes and lifecycle hooks of a container."""
+
+from __future__ import annotations
+
+from trainform.diagnostics import Path
+from trainform.k8s.rules.parts import Found, check_at_least, check_one_of, number, table, tables, text
+from trainform.k8s.rules.ports import MOST_PORT, port_name
+from trainform.k8s.schema.messages import SchemaProblem
+from trainform.k8s.tree import Tree
+
+WARNINGS = frozenset({"TF529"})
+"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
+
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS = ("postStart", "preStop")
+_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+_HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
+_COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+
+
+def check(container: Tree, path: Path, found: Found) -> None:
+    """The probes and the `lifecycle` of a container."""
+    for kind in _PROBES:
+        if kind in container and type(container[kind]) is dict:
+            _check_probe(kind, container[kind], (*path, kind), found)
+    if "lifecycle" in container:
+        _check_lifecycle(table(container, "lifecycle"), (*path, "lifecycle"), found)
+
+
+def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
+    """An init container that has to end before the next one starts is never probed."""
+    for key in (*_PROBES, "lifecycle"):
+        if init_container.get(key) is not None:
+            message = "must not be set for an init container that runs to its end"
+            hint = f"remove {key}, or make it a sidecar with restartPolicy: Always"
+            found.append(SchemaProblem((*path, key), "TF529", message, hint))
+
+
+def _check_probe(kind: str, probe: Tree, path: Path, found: Found) -> None:
+    _check_handler(probe, _HANDLERS, path, found)
+    check_at_least(probe, 0, _COUNTS, "TF528", path, found)
+    successes = number(probe, "successThreshold") or 1
+    if kind != "readinessProbe" and successes > 1:
+        found.append(SchemaProblem((*path, "successThreshold"), "TF528", f"must be 1 for a {kind}"))
+    if kind != "readinessProbe":
+        check_at_least(probe, 1, ("terminationGracePeriodSeconds",), "TF528", path, found)
+    elif probe.get("terminationGracePeriodSeconds") is not None:
+        message, hint = "must not be set for a readinessProbe", "remove it"
+        found.append(SchemaProblem((*path, "terminationGracePeriodSeconds"), "TF528", message, hint))
+
+
+def _check_lifecycle(lifecycle: Tree, path: Path, found: Found) -> None:
+    for hook in _HOOKS:
+        if type(lifecycle.get(hook)) is dict:
+            _check_handler(lifecycle[hook], _HOOK_HANDLERS, (*path, hook), found)
+
+
+def _check_handler(tree: Tree, handlers: tuple[str, ...], path: Path, found: Found) -> None:
+    """What a probe or a hook does: exactly one thing, at a port that can be."""
+    kind = check_one_of(tree, handlers, "action", "TF528", path, found)
+    action, path = table(tree, kind), (*path, kind)
+    if kind == "exec" and not action.get("command"):
+        found.append(SchemaProblem((*path, "command"), "TF528", "must have at least one entry"))
+    if kind in ("httpGet", "tcpSocket", "grpc") and "port" in action:
+        _check_port(action["port"], (*path, "port"), found)
+    for index, header in enumerate(tables(action, "httpHeaders")):
+        if not text(header, "name"):
+            found.append(SchemaProblem((*path, "httpHeaders", index, "name"), "TF528", "must not be empty"))
+
+
+def _check_port(port: object, path: Path, found: Found) -> None:
+    if type(port) is int and not 1 <= port <= MOST_PORT:
+        found.append(SchemaProblem(path, "TF528", f"must be between 1 and {MOST_PORT}, not {port}"))
+    if type(port) is str and (reason := port_name(port)):
+        hint = f"write {port} without quotes" if port.isdecimal() else ""
+        found.append(SchemaProblem(path, "TF528", f'"{port}" {reason}', hint))

@@ -1,0 +1,1 @@
+"""Is an object shaped as the API server wants it?"""

@@ -1,0 +1,1 @@
+"""The list that a KRM function reads and writes."""

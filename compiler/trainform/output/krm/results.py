@@ -1,0 +1,52 @@
+"""Problems as the `results` of a KRM function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from trainform.diagnostics import Diagnostic, dotted
+from trainform.diagnostics.order import folded
+from trainform.k8s.tree import Tree
+from trainform.output.krm.resource_list import annotations_of
+from trainform.source import Document
+
+PATHS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
+INDEXES = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
+"""By which an orchestrator says what file an item came from, and its place there; the older names come second."""
+
+
+def function_results(diagnostics: Iterable[Diagnostic]) -> list[Tree]:
+    """A result for each problem: severity, message, the object, the field, and the file that the object came from.
+
+    Lines of stdin are left out: nobody has that text. `tags.code` is the problem's code.
+    """
+    return [_result(each) for each in folded(diagnostics)]
+
+
+def _result(diagnostic: Diagnostic) -> Tree:
+    hint = f"\nhelp: {diagnostic.hint}" if diagnostic.hint else ""
+    result: Tree = {"message": diagnostic.message + hint, "severity": diagnostic.severity}
+    tree = diagnostic.place.tree if isinstance(diagnostic.place, Document) else {}
+    if reference := _reference(tree):
+        result["resourceRef"] = reference
+    if diagnostic.path:
+        result["field"] = {"path": dotted(diagnostic.path)}
+    if file := _file(annotations_of(tree)):
+        result["file"] = file
+    return {**result, "tags": {"code": diagnostic.code}}
+
+
+def _reference(tree: Tree) -> Tree:
+    metadata = tree.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    fields = [(tree, "apiVersion"), (tree, "kind"), (named, "namespace"), (named, "name")]
+    return {key: owner[key] for owner, key in fields if isinstance(owner.get(key), str)}
+
+
+def _file(noted: dict[str, Any]) -> Tree:
+    path = next((noted[key] for key in PATHS if isinstance(noted.get(key), str)), None)
+    if path is None:
+        return {}
+    index = next((noted[key] for key in INDEXES if isinstance(noted.get(key), str)), "")
+    return {"path": path, "index": int(index)} if index.isascii() and index.isdigit() else {"path": path}

@@ -1,0 +1,154 @@
+"""A KRM function's list, changed in its own text.
+
+What a function leaves alone keeps its comments, its order and its quoting: items are cut out of the text and
+others are put in their place; nothing that stays is written anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from yaml.error import YAMLError
+from yaml.nodes import MappingNode, Node, SequenceNode
+
+from trainform.k8s.tree import Tree
+from trainform.output.emitter import emit
+from trainform.output.krm.resource_list import ResourceList
+from trainform.source.build import Builder, read_key
+from trainform.source.document import Part
+from trainform.source.parser import compose
+
+
+class Place(NamedTuple):
+    """What becomes of an item: whether it stays as it stands, and the objects that follow it or replace it."""
+
+    stays: bool = True
+    trees: Sequence[Tree] = ()
+
+
+Places = Sequence[Place]
+"""One for each item of the list."""
+
+
+def rewrite(found: ResourceList, places: Places, results: Sequence[Tree]) -> str:
+    """The list with its items replaced and `results` added behind those that it had; in the format of its input."""
+    if found.part is not None and not results and not any(map(_changes, places)):
+        return found.part.text
+    tree = _rewritten(found, places, results)
+    if found.part is None:
+        return emit(tree)
+    if found.part.text.lstrip().startswith("{"):
+        return json.dumps(tree, ensure_ascii=False, indent=2) + "\n"
+    text = _spliced(found.part, places, tree["results"] if results else [])
+    return text if text is not None and _reads_as(text, tree) else emit(tree)
+
+
+def _changes(place: Place) -> bool:
+    return not place.stays or bool(place.trees)
+
+
+def _rewritten(found: ResourceList, places: Places, results: Sequence[Tree]) -> Tree:
+    items: list[Tree] = []
+    for item, place in zip(found.items, places, strict=True):
+        items.extend([item.tree, *place.trees] if place.stays else place.trees)
+    tree = {**found.tree, "items": items}
+    if results:
+        earlier = found.tree.get("results")
+        tree["results"] = [*(earlier if isinstance(earlier, list) else []), *results]
+    return tree
+
+
+def _reads_as(text: str, tree: Tree) -> bool:
+    """Whether cutting left what was meant. It does not where an item that went had anchors of one that stays."""
+    try:
+        root = compose(text)
+    except YAMLError:
+        return False
+    return root is not None and Builder().build(root) == tree
+
+
+class _Edit(NamedTuple):
+    """A text for the lines from `start` up to but without `end`, counted from 0."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _spliced(part: Part, places: Places, results: Sequence[Tree]) -> str | None:
+    """The text with its items exchanged, or None where they do not stand one below the other."""
+    lines = [f"{line}\n" for line in part.text.removesuffix("\n").split("\n")]
+    entries = _entries(part.root)
+    edits: list[_Edit] = []
+    if any(map(_changes, places)):
+        key, items = entries.get("items", (None, None))
+        if key is None or not isinstance(items, SequenceNode) or items.flow_style or len(items.value) != len(places):
+            return None
+        edits = [*_item_edits(lines, key, items, places), *_emptied(lines, key, places)]
+    if results and "results" in entries:
+        key, earlier = entries["results"]
+        edits.append(_Edit(key.start_mark.line, _line_behind(lines, earlier), ""))
+    for edit in sorted(edits, reverse=True):
+        lines[edit.start : edit.end] = [edit.text]
+    return "".join(lines) + (emit({"results": list(results)}) if results else "")
+
+
+def _emptied(lines: Sequence[str], key: Node, places: Places) -> list[_Edit]:
+    """`items: []` where nothing is left."""
+    if any(place.stays or place.trees for place in places):
+        return []
+    line, column = key.end_mark.line, key.end_mark.column
+    return [_Edit(line, line + 1, lines[line][:column] + lines[line][column:].replace(":", ": []", 1))]
+
+
+def _entries(root: Node | None) -> dict[str | None, tuple[Node, Node]]:
+    pairs = root.value if isinstance(root, MappingNode) and not root.flow_style else []
+    return {read_key(key): (key, value) for key, value in pairs}
+
+
+def _item_edits(lines: Sequence[str], key: Node, items: SequenceNode, places: Places) -> Iterator[_Edit]:
+    indent = items.start_mark.column
+    for (start, end), place in zip(_item_lines(lines, key, items), places, strict=True):
+        if _changes(place):
+            yield _Edit(end if place.stays else start, end, _as_items(place.trees, indent))
+
+
+def _item_lines(lines: Sequence[str], key: Node, items: SequenceNode) -> Iterator[tuple[int, int]]:
+    """First line of each item, the comment above its dash among them, and the line behind its last."""
+    indent = items.start_mark.column
+    starts = []
+    for item in items.value:
+        start = item.start_mark.line
+        while lines[start][:indent].strip() or lines[start][indent : indent + 1] != "-":
+            start -= 1  # the dash may stand on a line of its own
+        while start > key.end_mark.line + 1 and _is_comment(lines[start - 1], indent):
+            start -= 1
+        starts.append(start)
+    return zip(starts, [*starts[1:], _line_behind(lines, items)], strict=True)
+
+
+def _is_comment(line: str, indent: int) -> bool:
+    """Whether the line is a comment that stands no deeper than the dashes do: it speaks of what is below."""
+    return line.lstrip().startswith("#") and len(line) - len(line.lstrip()) <= indent
+
+
+def _line_behind(lines: Sequence[str], node: Node) -> int:
+    """The line behind a node's last. To libyaml, a block ends only where the next token begins."""
+    line: int = node.end_mark.line
+    if line < len(lines) and lines[line][: node.end_mark.column].strip():
+        return line + 1
+    while not lines[line - 1].strip() or _is_comment(lines[line - 1], node.start_mark.column):
+        line -= 1
+    return line
+
+
+def _as_items(trees: Sequence[Tree], indent: int) -> str:
+    """Objects as items of a list whose dashes stand at the column `indent`."""
+    return "".join(_as_item(tree, " " * indent) for tree in trees)
+
+
+def _as_item(tree: Tree, margin: str) -> str:
+    first, *rest = emit(tree).splitlines(keepends=True)
+    return f"{margin}- {first}" + "".join(line if line == "\n" else f"{margin}  {line}" for line in rest)

@@ -1,0 +1,1 @@
+"""Would Kueue admit these jobs?"""

@@ -1,0 +1,141 @@
+"""How much of each quota a ClusterQueue can use: its own, and what its cohorts lend.
+
+A cohort is a tree: ClusterQueues and Cohorts below Cohorts. Each node has the quota of its subtree, of
+which it keeps to itself what its lending limit forbids to lend; the rest is its parent's to hand out.
+Usage counts against the part that a node keeps first, and only then against the parent.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trainform.k8s.rules.fact import parent_of
+from trainform.k8s.rules.fact_links import circle
+from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, Quotas, quotas_of
+
+if TYPE_CHECKING:
+    from trainform.core.facts import Facts
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """`subtree` is the quota below, as far as it reaches this node; `usage` counts against it."""
+
+    quotas: Quotas
+    parent: _Node | None = None
+    subtree: defaultdict[FlavorResource, int] = field(default_factory=lambda: defaultdict(int))
+    usage: defaultdict[FlavorResource, int] = field(default_factory=lambda: defaultdict(int))
+
+    def kept(self, key: FlavorResource) -> int:
+        """The part of the quota that is never lent."""
+        quota = self.quotas.get(key)
+        if quota is None or quota.lending_limit is None:
+            return 0
+        return max(0, self.subtree[key] - quota.lending_limit)
+
+    def borrowing_limit(self, key: FlavorResource) -> int | None:
+        quota = self.quotas.get(key)
+        return quota.borrowing_limit if quota else None
+
+
+class Cohorts:
+    """The quotas of all ClusterQueues in their cohorts, with the usage of the jobs that were let in."""
+
+    def __init__(self, queues: Iterable[ClusterQueue], facts: Facts) -> None:
+        self._parents = {name: parent_of(facts.get("Cohort", name) or {}) for name in facts.names("Cohort")}
+        self._cohorts: dict[str, _Node] = {}
+        self._queues: dict[str, _Node] = {}
+        self.circles: dict[str, list[str]] = {}
+        """By ClusterQueue: the cohorts above it that go round in a circle, below which nothing is let in."""
+        for queue in queues:
+            self._add_queue(queue, facts)
+        self._add_unused(facts)
+        self._hand_up()
+
+    def most(self, queue: str, key: FlavorResource) -> int:
+        """What the queue could use if nobody else used anything."""
+        available = 0
+        for node in self._downwards(queue):
+            if node.parent is None:
+                available = node.subtree[key]
+                continue
+            available += node.kept(key)
+            limit = node.borrowing_limit(key)
+            if limit is not None:
+                available = min(node.subtree[key] + limit, available)
+        return available
+
+    def left(self, queue: str, key: FlavorResource) -> int:
+        """What the queue can use beside what is in use."""
+        available = 0
+        for node in self._downwards(queue):
+            if node.parent is None:
+                available = node.subtree[key] - node.usage[key]
+                continue
+            kept, used = node.kept(key), node.usage[key]
+            limit = node.borrowing_limit(key)
+            if limit is not None:
+                available = min(node.subtree[key] - kept - max(0, used - kept) + limit, available)
+            available += max(0, kept - used)
+        return available
+
+    def use(self, queue: str, key: FlavorResource, number: int) -> None:
+        """Count an amount as used: what a node does not keep for itself is its parent's."""
+        for node in reversed(self._downwards(queue)):
+            kept_left = max(0, node.kept(key) - node.usage[key])
+            node.usage[key] += number
+            number -= kept_left
+            if number <= 0:
+                return
+
+    def _downwards(self, queue: str) -> list[_Node]:
+        """The nodes from the root down to the queue."""
+        way = [self._queues[queue]]
+        while parent := way[-1].parent:
+            way.append(parent)
+        return way[::-1]
+
+    def _add_queue(self, queue: ClusterQueue, facts: Facts) -> None:
+        way = circle(queue.cohort, self._parents) if queue.cohort else []
+        if way:
+            self.circles[queue.name] = way
+        parent = self._cohort(queue.cohort, facts) if queue.cohort and not way else None
+        self._queues[queue.name] = _Node(queue.quotas, parent)
+
+    def _add_unused(self, facts: Facts) -> None:
+        """Cohorts without a queue may have a quota to lend."""
+        for name in self._parents:
+            if not circle(name, self._parents):
+                self._cohort(name, facts)
+
+    def _cohort(self, name: str, facts: Facts) -> _Node:
+        """The node of a cohort, which exists by being named, and those above it."""
+        way = [name]
+        while way[-1] not in self._cohorts and (parent := self._parents.get(way[-1], "")):
+            way.append(parent)
+        above: _Node | None = None
+        for each in reversed(way):
+            if each not in self._cohorts:
+                self._cohorts[each] = _Node(quotas_of(facts.get("Cohort", each) or {}), above)
+            above = self._cohorts[each]
+        return self._cohorts[name]
+
+    def _hand_up(self) -> None:
+        """Sum up the quotas from below: every node before its parent."""
+        nodes = [*self._queues.values(), *self._cohorts.values()]
+        for node in sorted(nodes, key=_depth, reverse=True):
+            for key, quota in node.quotas.items():
+                node.subtree[key] += quota.nominal
+            if node.parent:
+                for key, number in node.subtree.items():
+                    node.parent.subtree[key] += number - node.kept(key)
+
+
+def _depth(node: _Node) -> int:
+    depth = 0
+    while node.parent:
+        node, depth = node.parent, depth + 1
+    return depth

@@ -1,0 +1,135 @@
+"""What a rendered JobSet asks of Kueue: its queue, its priority, and the pods of each step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trainform.diagnostics import dotted
+from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.pod_requests import pod_requests
+from trainform.k8s.rules import limit as limit_rules
+from trainform.k8s.rules.parts import number, replicas, table, tables, text
+from trainform.review.capacity.amounts import Amounts, amounts
+
+if TYPE_CHECKING:
+    from trainform.core.facts import Facts
+    from trainform.k8s.tree import Tree
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
+GROUP_ANNOTATION = "kueue.x-k8s.io/podset-group-name"
+LEVEL_ANNOTATIONS = (
+    "kueue.x-k8s.io/podset-required-topology",
+    "kueue.x-k8s.io/podset-preferred-topology",
+    "kueue.x-k8s.io/podset-slice-required-topology",
+)
+UNCONSTRAINED_ANNOTATION = "kueue.x-k8s.io/podset-unconstrained-topology"
+DEFAULT_QUEUE = "default"
+"""The LocalQueue that a job without the label gets where its namespace has one of this name."""
+
+SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+@dataclass(frozen=True, slots=True)
+class PodSetDemand:
+    """The pods of one step. `requests` are those of one pod; `pod_spec` says where they may run.
+
+    `group` joins the pod sets that get the same flavors; a pod set of its own has its own name there.
+    `levels` are the topology levels that it names, None where it asks for no topology.
+    """
+
+    name: str
+    count: int
+    requests: Amounts
+    pod_spec: Tree
+    group: str = ""
+    levels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobDemand:
+    """One job. `queue` is its LocalQueue or empty; `refusals` is what admission refuses of its pods."""
+
+    namespace: str
+    name: str
+    queue: str
+    pod_sets: tuple[PodSetDemand, ...]
+    priority: int = 0
+    refusals: tuple[str, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
+    """The demand of a valid JobSet; pods are counted as admission with these facts leaves them."""
+    metadata = table(jobset, "metadata")
+    namespace = text(metadata, "namespace")
+    steps = tables(table(jobset, "spec"), "replicatedJobs")
+    return JobDemand(
+        namespace,
+        text(metadata, "name"),
+        _queue(table(metadata, "labels"), namespace, facts),
+        tuple(_pod_set(step, namespace, facts) for step in steps),
+        _priority(table(metadata, "labels"), steps, facts),
+        tuple(refusal for step in steps for refusal in _refusals(step, namespace, facts)),
+    )
+
+
+def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
+    if queue := text(labels, QUEUE_LABEL):
+        return queue
+    return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
+
+
+def _pod_set(step: Tree, namespace: str, facts: Facts) -> PodSetDemand:
+    template = _pod_template(step)
+    annotations = table(table(template, "metadata"), "annotations")
+    pod_spec = admitted_pod_spec(table(template, "spec"), namespace, facts)
+    requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
+    name = text(step, "name")
+    group = text(annotations, GROUP_ANNOTATION)
+    return PodSetDemand(name, _count(step), requests, pod_spec, group or name, _topology(annotations))
+
+
+def _count(step: Tree) -> int:
+    """Kueue's count of a step: the pods that run at once."""
+    spec = table(table(step, "template"), "spec")
+    parallelism = number(spec, "parallelism")
+    parallelism = 1 if parallelism is None else parallelism
+    completions = number(spec, "completions")
+    return replicas(step) * (parallelism if completions is None else min(parallelism, completions))
+
+
+def _topology(annotations: Tree) -> tuple[str, ...] | None:
+    levels = tuple(filter(None, (text(annotations, key) for key in LEVEL_ANNOTATIONS)))
+    wanted = levels or text(annotations, UNCONSTRAINED_ANNOTATION) == "true"
+    return levels if wanted else None
+
+
+def _refusals(step: Tree, namespace: str, facts: Facts) -> list[str]:
+    admitted = admitted_pod_spec(table(_pod_template(step), "spec"), namespace, facts)
+    problems = limit_rules.check(admitted, namespace, facts)
+    return [f"{text(step, 'name')}: {dotted(each.path)}: {each.message}" for each in problems]
+
+
+def _pod_template(step: Tree) -> Tree:
+    return table(table(table(step, "template"), "spec"), "template")
+
+
+def _priority(labels: Tree, steps: list[Tree], facts: Facts) -> int:
+    """Of the WorkloadPriorityClass, else of the first step that names a PriorityClass, else the default's."""
+    if own := text(labels, PRIORITY_LABEL):
+        return _value(facts.get("WorkloadPriorityClass", own))
+    names = (text(table(_pod_template(step), "spec"), "priorityClassName") for step in steps)
+    if name := next(filter(None, names), ""):
+        return SYSTEM_PRIORITIES.get(name) or _value(facts.get("PriorityClass", name))
+    classes = (facts.get("PriorityClass", each) or {} for each in facts.names("PriorityClass"))
+    return min((_value(each) for each in classes if each.get("globalDefault") is True), default=0)
+
+
+def _value(priority_class: Any) -> int:
+    """An undeclared class counts as zero."""
+    return number(priority_class or {}, "value") or 0

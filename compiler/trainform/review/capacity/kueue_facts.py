@@ -1,0 +1,177 @@
+"""Kueue's objects among the cluster facts, read into what admission looks at.
+
+The facts must be sound: `trainform.k8s.schema.facts.check` finds no error in them. Both API versions are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.k8s.quantity import parse
+from trainform.k8s.rules.fact import cohort_of
+from trainform.k8s.rules.parts import table, tables, text, texts
+from trainform.review.capacity.amounts import amount
+
+if TYPE_CHECKING:
+    from trainform.core.facts import Facts
+    from trainform.k8s.tree import Tree
+
+METADATA_NAME = "kubernetes.io/metadata.name"
+"""The label with its own name that Kubernetes puts on every namespace."""
+
+
+class FlavorResource(NamedTuple):
+    """What a quota is for."""
+
+    flavor: str
+    resource: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """`borrowing_limit` and `lending_limit` are None for no limit."""
+
+    nominal: int
+    borrowing_limit: int | None = None
+    lending_limit: int | None = None
+
+
+Quotas = dict[FlavorResource, Quota]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceGroup:
+    """Resources for which a pod set gets one flavor, and the names of the flavors in order of preference."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flavor:
+    """`declared` is false for one that a ClusterQueue names and no ResourceFlavor describes.
+
+    `topology` is empty for none; `levels` are its node labels from the top down, none where it is not
+    declared.
+    """
+
+    name: str
+    labels: dict[str, str]
+    taints: list[Tree]
+    tolerations: list[Tree]
+    topology: str = ""
+    levels: tuple[str, ...] = ()
+    declared: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterQueue:
+    """`namespace_selector` is None where no namespace may use the queue. `stop_policy` is empty for None."""
+
+    name: str
+    cohort: str
+    groups: tuple[ResourceGroup, ...]
+    quotas: Quotas
+    flavors: dict[str, Flavor]
+    namespace_selector: Tree | None
+    stop_policy: str = ""
+    strict: bool = False
+
+    def group_of(self, resource: str) -> ResourceGroup | None:
+        return next((group for group in self.groups if resource in group.resources), None)
+
+    def undeclared(self) -> str:
+        """The first fact about a flavor that is missing, or the empty string."""
+        for flavor in self.flavors.values():
+            if not flavor.declared:
+                return f"ResourceFlavor {flavor.name}"
+            if flavor.topology and not flavor.levels:
+                return f"Topology {flavor.topology} of flavor {flavor.name}"
+        return ""
+
+    def may_imply_topology(self) -> bool:
+        """Whether every flavor has a topology, as far as known: then pods that ask for none get one too."""
+        return all(flavor.topology or not flavor.declared for flavor in self.flavors.values())
+
+
+def cluster_queues(facts: Facts) -> list[ClusterQueue]:
+    """The declared ClusterQueues by name."""
+    named = ((name, facts.get("ClusterQueue", name)) for name in facts.names("ClusterQueue"))
+    return [_cluster_queue(name, tree, facts) for name, tree in named if tree]
+
+
+def quotas_of(tree: Tree) -> Quotas:
+    """The quotas of a ClusterQueue or Cohort."""
+    return {
+        FlavorResource(flavor, text(quota, "name")): _quota(quota)
+        for flavor, quota in _resource_quotas(table(tree, "spec"))
+    }
+
+
+def stop_policy_of(tree: Tree) -> str:
+    """`Hold` or `HoldAndDrain` of a ClusterQueue or LocalQueue, which then starts nothing new; else empty."""
+    policy = text(table(tree, "spec"), "stopPolicy")
+    return "" if policy == "None" else policy
+
+
+def namespace_labels(namespace: str, facts: Facts) -> tuple[dict[str, str], bool]:
+    """The labels of a namespace, and whether these are all: of an undeclared one only the name is known."""
+    tree = facts.get("Namespace", namespace)
+    labels = table(table(tree or {}, "metadata"), "labels")
+    return {**labels, METADATA_NAME: namespace}, tree is not None
+
+
+def _cluster_queue(name: str, tree: Tree, facts: Facts) -> ClusterQueue:
+    spec = table(tree, "spec")
+    groups = tuple(_group(group) for group in tables(spec, "resourceGroups"))
+    selector = spec.get("namespaceSelector")
+    return ClusterQueue(
+        name,
+        cohort_of(tree),
+        groups,
+        quotas_of(tree),
+        {flavor: _flavor(flavor, facts) for group in groups for flavor in group.flavors},
+        selector if isinstance(selector, dict) else None,
+        stop_policy_of(tree),
+        text(spec, "queueingStrategy") == "StrictFIFO",
+    )
+
+
+def _group(tree: Tree) -> ResourceGroup:
+    flavors = (text(flavor, "name") for flavor in tables(tree, "flavors"))
+    return ResourceGroup(tuple(texts(tree, "coveredResources")), tuple(flavors))
+
+
+def _flavor(name: str, facts: Facts) -> Flavor:
+    tree = facts.get("ResourceFlavor", name)
+    spec = table(tree or {}, "spec")
+    topology = text(spec, "topologyName")
+    return Flavor(
+        name,
+        table(spec, "nodeLabels"),
+        tables(spec, "nodeTaints"),
+        tables(spec, "tolerations"),
+        topology,
+        _levels(topology, facts) if topology else (),
+        tree is not None,
+    )
+
+
+def _levels(topology: str, facts: Facts) -> tuple[str, ...]:
+    spec = table(facts.get("Topology", topology) or {}, "spec")
+    return tuple(text(level, "nodeLabel") for level in tables(spec, "levels"))
+
+
+def _resource_quotas(spec: Tree) -> Iterator[tuple[str, Tree]]:
+    for group in tables(spec, "resourceGroups"):
+        for flavor in tables(group, "flavors"):
+            yield from ((text(flavor, "name"), quota) for quota in tables(flavor, "resources"))
+
+
+def _quota(tree: Tree) -> Quota:
+    resource = text(tree, "name")
+    limits = (tree.get("nominalQuota"), tree.get("borrowingLimit"), tree.get("lendingLimit"))
+    nominal, borrowing, lending = (None if each is None else amount(resource, parse(each)) for each in limits)
+    return Quota(nominal or 0, borrowing, lending)

@@ -1,0 +1,91 @@
+"""Why Kueue does not let a job in: the resource, the flavor, what is asked and what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from trainform.review.capacity.amounts import written
+from trainform.review.capacity.assignment import Room, by_group, find
+from trainform.review.capacity.cohorts import Cohorts
+from trainform.review.capacity.flavors import Choice
+from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource
+
+Has = Callable[[FlavorResource], str]
+"""What a quota has, in words."""
+
+
+def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
+    """Why no assignment of flavors can ever fit."""
+
+    def room(key: FlavorResource) -> int:
+        return cohorts.most(queue.name, key)
+
+    def has(key: FlavorResource) -> str:
+        nominal = queue.quotas[key].nominal
+        borrowable = written(key.resource, room(key) - nominal)
+        return f"{written(key.resource, nominal)} nominal + {borrowable} borrowable"
+
+    return _no_flavor(choices, queue) or _shortage(choices, queue, room, has)
+
+
+def too_much_now(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
+    """Why no assignment of flavors fits beside the jobs that were let in before."""
+
+    def room(key: FlavorResource) -> int:
+        return cohorts.left(queue.name, key)
+
+    def has(key: FlavorResource) -> str:
+        return f"{written(key.resource, max(0, room(key)))} left beside the jobs before it"
+
+    return _shortage(choices, queue, room, has)
+
+
+def _no_flavor(choices: Sequence[Choice], queue: ClusterQueue) -> str:
+    for choice in choices:
+        if not choice.flavors:
+            names, resources = ", ".join(choice.pod_sets), ", ".join(choice.amounts)
+            why = "; ".join(choice.mismatches)
+            return f"no flavor of ClusterQueue {queue.name} has {resources} for {names}: {why}"
+    return ""
+
+
+def _shortage(choices: Sequence[Choice], queue: ClusterQueue, room: Room, has: Has) -> str:
+    """The first pod sets that fit nowhere by themselves; else those of a resource group, together."""
+    for choice in choices:
+        if find([choice], room) is None:
+            return _told(choice, queue, room, has)
+    for group in by_group(choices):
+        if find(group, room) is None:
+            return f"{_told(_together(group), queue, room, has)}{_divided(group)}"
+    return ""
+
+
+def _told(choice: Choice, queue: ClusterQueue, room: Room, has: Has) -> str:
+    """`trainer asks nvidia.com/gpu 16; flavor h100 of ClusterQueue gpu has 8 nominal + 0 borrowable`."""
+    keys = [FlavorResource(flavor, resource) for flavor in choice.flavors for resource in choice.amounts]
+    short = [key for key in keys if choice.amounts[key.resource] > room(key)]
+    resources = list(dict.fromkeys(key.resource for key in short))
+    asked = " and ".join(f"{each} {written(each, choice.amounts[each])}" for each in resources)
+    verb = "asks" if len(choice.pod_sets) == 1 else "ask"
+    return f"{' and '.join(choice.pod_sets)} {verb} {asked}; " + "; ".join(
+        f"flavor {key.flavor} of ClusterQueue {queue.name} has {has(key)}"
+        + (f" of {key.resource}" if len(resources) > 1 else "")
+        for key in short
+    )
+
+
+def _divided(members: Sequence[Choice]) -> str:
+    """Where there are several flavors, the pod sets may get different ones, and even that does not help."""
+    flavors = {flavor for member in members for flavor in member.flavors}
+    return "; no division among the flavors fits either" if len(flavors) > 1 else ""
+
+
+def _together(members: Sequence[Choice]) -> Choice:
+    """The pod sets as if they had to share one flavor."""
+    amounts: dict[str, int] = {}
+    for member in members:
+        for resource, number in member.amounts.items():
+            amounts[resource] = amounts.get(resource, 0) + number
+    names = tuple(name for member in members for name in member.pod_sets)
+    flavors = dict.fromkeys(flavor for member in members for flavor in member.flavors)
+    return Choice(members[0].group, names, amounts, tuple(flavors))

@@ -1,0 +1,103 @@
+"""Would Kueue ever admit this? The quotas that are declared against what the rendered jobs ask for.
+
+The model is Kueue's: a job is admitted when every pod set gets a flavor that matches it, and what its pod
+sets together use of each flavor and resource is within the nominal quota and what its cohorts lend. Nodes,
+admission checks, fair sharing and preemption are outside of it: what `never` says is certain, what `fits`
+says is that the quota suffices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trainform.review.capacity.all_jobs import Outcome, start_all
+from trainform.review.capacity.amounts import written
+from trainform.review.capacity.cohorts import Cohorts
+from trainform.review.capacity.demand import JobDemand
+from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues
+from trainform.review.capacity.one_job import Judged, Verdict, judge
+
+if TYPE_CHECKING:
+    from trainform.core.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """One quota of a ClusterQueue, and what all jobs that are sent there ask of it."""
+
+    nominal: int
+    borrowable: int
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobVerdict:
+    """`reason` is empty for a job that fits."""
+
+    namespace: str
+    name: str
+    queue: str
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """`queues` has the declared ClusterQueues by name; `jobs` are in the order that was given."""
+
+    queues: dict[str, dict[FlavorResource, QueueUse]]
+    jobs: list[JobVerdict]
+
+    @property
+    def has_never(self) -> bool:
+        return any(job.verdict == "never" for job in self.jobs)
+
+    def to_json(self) -> dict[str, Any]:
+        """The environment's part of a `CapacityResult`; amounts are quantities as Kubernetes writes them."""
+        queues = {name: _uses(uses) for name, uses in self.queues.items()}
+        fields = JobVerdict.__slots__
+        return {"queues": queues, "jobs": [{key: getattr(job, key) for key in fields} for job in self.jobs]}
+
+
+def _uses(uses: dict[FlavorResource, QueueUse]) -> dict[str, dict[str, str]]:
+    return {
+        f"{key.flavor}/{key.resource}": {
+            field: written(key.resource, getattr(use, field)) for field in QueueUse.__slots__
+        }
+        for key, use in uses.items()
+    }
+
+
+def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
+    """The verdict on each job, and the use of each queue. Pure.
+
+    `facts` must be sound (`trainform.k8s.schema.facts.check` finds no error in them) and complete: a ClusterQueue
+    or Cohort that is not declared lends nothing. Jobs that fit alone are then started all at once, by
+    priority and after it by namespace and name, to see which of them wait.
+    """
+    queues = {queue.name: queue for queue in cluster_queues(facts)}
+    cohorts = Cohorts(queues.values(), facts)
+    judged = [judge(job, queues, cohorts, facts) for job in jobs]
+    uses = {name: _queue_uses(queue, cohorts, judged) for name, queue in queues.items()}
+    outcomes = start_all(judged, cohorts)
+    return Capacity(uses, [_verdict(each, outcomes) for each in judged])
+
+
+def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]) -> dict[FlavorResource, QueueUse]:
+    here = [each.asked for each in judged if each.queue is queue]
+    return {
+        key: QueueUse(
+            quota.nominal,
+            cohorts.most(queue.name, key) - quota.nominal,
+            sum(asked.get(key, 0) for asked in here),
+        )
+        for key, quota in queue.quotas.items()
+    }
+
+
+def _verdict(judged: Judged, outcomes: Mapping[str, Outcome]) -> JobVerdict:
+    job = judged.job
+    verdict, reason = outcomes.get(job.full_name, (judged.verdict, judged.reason))
+    return JobVerdict(job.namespace, job.name, job.queue, verdict, reason)

@@ -1,0 +1,116 @@
+"""A difference as one page that needs nothing else: no script, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from trainform.review.diff.grouping import Group, groups, reasons_of
+from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.wording import (
+    are_listed,
+    behind_lines,
+    consequence,
+    field_of,
+    headline,
+    marks,
+    meanings,
+    names,
+    object_of,
+    plain,
+    title,
+    total_rows,
+    values,
+    verb,
+)
+
+STYLE = """\
+:root { color-scheme: light dark; --line: #8884; --delete: #c62828; --restart: #d84315;
+  --needs-suspend: #a66f00; --new: #2e7d32; --in-place: #1565c0; }
+@media (prefers-color-scheme: dark) { :root { --delete: #ff8a80; --restart: #ffab91;
+  --needs-suspend: #ffd54f; --new: #a5d6a7; --in-place: #90caf9; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
+code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }
+details, .flat { border: 1px solid var(--line); border-radius: 6px; margin: 0.5rem 0; padding: 0.5rem 0.75rem; }
+summary { cursor: pointer; }
+.change { font-weight: 600; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
+th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+.totals :is(th, td) { white-space: nowrap; }
+.words { font-size: 0.85em; margin: 1.5rem 0; }
+.words dt { float: left; clear: left; margin-right: 0.5em; font-weight: 600; }
+.words dd { margin: 0; }
+@media (max-width: 46rem) {
+  h1 { font-size: 1.4rem; }
+  .fields :is(tr, th, td), .fields tbody { display: block; border: 0; padding: 0; }
+  .fields tr { border-bottom: 1px solid var(--line); padding: 0.3rem 0; }
+  .fields th:nth-child(n + 2), .fields td:empty { display: none; }
+  .fields td:nth-child(2)::before { content: "before "; opacity: 0.7; }
+  .fields td:nth-child(3)::before { content: "after "; opacity: 0.7; }
+}
+"""
+
+_MOST_NAMES = 1_000
+
+
+def render_html(diff: Diff) -> str:
+    """The whole page."""
+    return "".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f"<title>trainform: {escape(headline(diff))}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+            f"<h1>{escape(headline(diff))}</h1>\n",
+            *render_section(diff),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def render_section(diff: Diff) -> Iterator[str]:
+    """The page without its frame and title, for a page that shows more than a difference; it needs `STYLE`."""
+    for jobs in groups(diff.jobs):
+        yield from _group(jobs)
+    yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))
+    head, rows = total_rows(diff)
+    if rows:
+        yield "<h2>Totals of the queues that change, before → after</h2>\n"
+        yield from _table(head, [[escape(cell) for cell in row] for row in rows], "totals")
+    if words := meanings(diff):
+        told = (f"<dt>{word}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
+        yield f'<dl class="words">{"".join(told)}</dl>\n'
+
+
+def _group(jobs: Group) -> Iterator[str]:
+    change, told = jobs[0].change, consequence(jobs)
+    head = (
+        f'<span class="change" style="color: var(--{change})">{verb(change, len(jobs))}</span> '
+        f"<code>{escape(title(jobs))}</code> in {escape(plain(jobs[0].id[0]))}" + (f": {escape(told)}" if told else "")
+    )
+    if not jobs[0].reasons:
+        yield f'<div class="flat">{head}</div>\n'
+        return
+    yield f"<details><summary>{head}</summary>\n"
+    if are_listed(jobs):
+        yield f"<p>{escape(names(jobs, _MOST_NAMES))}</p>\n"
+    reasons = reasons_of(jobs)
+    for thing in dict.fromkeys(object_of(jobs, reason) for reason in reasons):
+        rows = [_row(reason) for reason in reasons if object_of(jobs, reason) == thing]
+        yield from _table([thing, "before", "after", ""], rows)
+    yield "</details>\n"
+
+
+def _row(reason: Reason) -> list[str]:
+    before, after = values(reason) if reason.named else ("", "")
+    cells = [f"<code>{escape(cell)}</code>" if cell else "" for cell in (field_of(reason), before, after)]
+    return [*cells, escape(marks(reason))]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], name: str = "fields") -> Iterator[str]:
+    """Cells of `rows` are HTML, those of `head` text."""
+    yield f'<div class="scroll"><table class="{name}">\n<tr>'
+    yield "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>\n"
+    for row in rows:
+        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
+    yield "</table></div>\n"

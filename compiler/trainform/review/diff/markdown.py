@@ -1,0 +1,163 @@
+"""A difference as a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from trainform.diagnostics.order import counted
+from trainform.review.diff.grouping import Group, groups, reasons_of
+from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.update_rules import ORDER, Change
+from trainform.review.diff.wording import (
+    are_listed,
+    behind_lines,
+    consequence,
+    field_of,
+    headline,
+    marks,
+    meanings,
+    names,
+    object_of,
+    plain,
+    title,
+    total_rows,
+    values,
+)
+
+LIMIT = 65_536
+"""Characters of a comment that forges take. Bytes are counted, which are never fewer."""
+
+_SPARE = 1_024
+"""Kept free for what others put around it, and for the line that says what was left out."""
+
+_MOST_NAMES = 100
+_MOST_REASONS = 25
+_MOST_ROWS = 40
+_MOST_LINES = 20
+_LONGEST = 800
+"""Bytes of a line of who is behind, and of a row of totals."""
+
+_TITLES: dict[Change, str] = {
+    "delete": "🔴 Deleted",
+    "restart": "🟠 Restarts",
+    "needs-suspend": "🟡 Changes only while suspended",
+    "new": "🟢 New",
+    "in-place": "🔵 Changes in place, without a restart",
+}
+_ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
+"""Characters that markdown, HTML or a forge would take for something."""
+
+
+def render_markdown(diff: Diff) -> str:
+    """Fits a comment whatever the size of the change: lists are cut, with a count of what was left out.
+
+    Deletions and restarts come first, each job collapsed; then who is behind, the totals, and what the words mean.
+    """
+    head = [f"### trainform: {_escaped(headline(diff))}", ""]
+    tail = [*_behind(diff), *_totals(diff), *_meanings(diff)]
+    room = LIMIT - _SPARE - _size(head) - _size(tail)
+    return "\n".join([*head, *_jobs(diff, room), *tail]).rstrip() + "\n"
+
+
+def _jobs(diff: Diff, room: int) -> Iterator[str]:
+    """The jobs of each change under its title, as long as there is room."""
+    told = groups(diff.jobs)
+    for change in ORDER:
+        of_it = [jobs for jobs in told if jobs[0].change == change]
+        if not of_it:
+            continue
+        head = [f"**{_TITLES[change]}** ({sum(map(len, of_it))})", ""]
+        room -= _size(head)
+        yield from head
+        for index, jobs in enumerate(of_it):
+            lines = _group(jobs)
+            if _size(lines) > room:
+                left = counted(sum(map(len, of_it[index:])), "more job")
+                yield f"… and {left}: the comment is full, `trainform diff` lists all"
+                yield ""
+                break
+            room -= _size(lines)
+            yield from lines
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)
+
+
+def _group(jobs: Group) -> list[str]:
+    head = f"<b>{_escaped(title(jobs))}</b> in {_escaped(plain(jobs[0].id[0]))}"
+    told = f": {_escaped(consequence(jobs))}" if consequence(jobs) else ""
+    if not jobs[0].reasons:
+        return [f"- {head}{told}", ""]
+    return [
+        f"<details><summary>{head}{told}</summary>",
+        "",
+        *([_escaped(names(jobs, _MOST_NAMES)), ""] if are_listed(jobs) else []),
+        *_reasons(jobs),
+        "</details>",
+        "",
+    ]
+
+
+def _reasons(jobs: Group) -> Iterator[str]:
+    """A table for each object."""
+    reasons = reasons_of(jobs)
+    shown = reasons[:_MOST_REASONS]
+    for thing in dict.fromkeys(object_of(jobs, reason) for reason in shown):
+        yield f"| {_code(thing)} | before | after | |"
+        yield "|---|---|---|---|"
+        yield from (_row(reason) for reason in shown if object_of(jobs, reason) == thing)
+        yield ""
+    if len(shown) < len(reasons):
+        yield f"… and {counted(len(reasons) - len(shown), 'more field')}"
+        yield ""
+
+
+def _row(reason: Reason) -> str:
+    before, after = map(_code, values(reason)) if reason.named else ("", "")
+    return f"| {_code(field_of(reason))} | {before} | {after} | {marks(reason)} |"
+
+
+def _behind(diff: Diff) -> list[str]:
+    lines = list(behind_lines(diff))
+    told = [_escaped(line) for line in _bearable(lines[:_MOST_LINES])]
+    if left := len(lines) - len(told):
+        told.append(f"… and {counted(left, 'more reason')}")
+    return ["> " + "\n>\n> ".join(told), ""] if told else []
+
+
+def _bearable(lines: Iterable[str]) -> list[str]:
+    """Lines without those that are too long: names may have any length in files that somebody edited."""
+    return [line for line in lines if len(line.encode(errors="backslashreplace")) <= _LONGEST]
+
+
+def _totals(diff: Diff) -> list[str]:
+    """What the jobs of each queue ask for, as far as it changes."""
+    head, rows = total_rows(diff)
+    if not rows:
+        return []
+    head_line, *lines = (f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows))
+    shown = _bearable(lines[:_MOST_ROWS])
+    told = ["**Totals of the queues that change, before → after**", "", head_line, "|" + "---|" * len(head), *shown]
+    if left := len(rows) - len(shown):
+        told += ["", f"… and {counted(left, 'more queue')}"]
+    return [*told, ""]
+
+
+def _meanings(diff: Diff) -> list[str]:
+    told = [f"**{word}**: {meaning}" for word, meaning in meanings(diff).items()]
+    return [f"<sub>{'<br>'.join(told)}</sub>"] if told else []
+
+
+def _code(text: str) -> str:
+    """A code span for a cell of a table. Nothing in it is taken for markdown, HTML, a mention or a link."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if longest else ""
+    return f"{fence}{space}{text}{space}{fence}".replace("|", "\\|")
+
+
+def _escaped(text: str) -> str:
+    """Text outside of code, in markdown or in HTML."""
+    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)

@@ -1,0 +1,204 @@
+"""What a change of the repository does to its jobs: the objects before and after, and why they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from trainform.diagnostics import dotted
+from trainform.k8s.rules.parts import table, text
+from trainform.k8s.tree import Tree
+from trainform.review.diff.compare import FieldChange, compare, renamed
+from trainform.review.diff.totals import Ask, Totals
+from trainform.review.diff.update_rules import ORDER, Change, Rule, class_of, is_suspended, needs_new_run, rule
+
+HIDDEN = "(hidden)"
+"""What is shown of the contents of a Secret, encrypted or not."""
+
+_SECRETS = ("Secret", "SealedSecret")
+_CONTENTS = frozenset(["data", "stringData", "encryptedData", "sops"])
+
+JobId = tuple[str, str, str]
+"""Environment, namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One field that differs, of `object` (`JobSet/llm`, by its name after the change).
+
+    `field` is a path in the API's words, empty for an object as a whole; `named` the same for people. Of a job
+    that fell behind, `object` is what changed, `before` and `after` its digests, and `named` says it in words.
+    `immutable` says that the API never takes this change, `inherited` that the TrainJob has no part in it: its
+    runtime, its Environment or the compiler changed.
+    """
+
+    object: str
+    field: str
+    named: str
+    before: Any
+    after: Any
+    immutable: bool = False
+    inherited: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("object", "field", "before", "after", "immutable", "inherited")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class JobDiff:
+    """What becomes of one job. `new_name` is that of its JobSet where it is a new object under another name
+    (`naming: content-hash`); `before` and `after` what it asked for and asks for, where that is known."""
+
+    id: JobId
+    change: Change
+    reasons: tuple[Reason, ...] = ()
+    new_name: str = ""
+    before: Ask | None = None
+    after: Ask | None = None
+
+    @property
+    def full_name(self) -> str:
+        return "/".join(self.id[1:])
+
+    def to_json(self) -> dict[str, Any]:
+        environment, namespace, name = self.id
+        return {
+            "environment": environment,
+            "namespace": namespace,
+            "name": name,
+            "change": self.change,
+            "reasons": [reason.to_json() for reason in self.reasons],
+        }
+
+
+@dataclass(slots=True)
+class Diff:
+    """All jobs that change, the gravest change first, and the totals of all jobs, changed or not.
+
+    `already_behind` counts, by reason, jobs that were behind before this change; they are none of it.
+    """
+
+    jobs: list[JobDiff] = field(default_factory=list)
+    totals: Totals = field(default_factory=Totals)
+    already_behind: dict[str, int] = field(default_factory=dict)
+
+    def sort(self) -> None:
+        self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
+
+    def counts(self) -> dict[Change, int]:
+        """How many jobs there are of each change, the gravest first; only those that occur."""
+        found = [job.change for job in self.jobs]
+        return {change: found.count(change) for change in ORDER if change in found}
+
+    def behind(self) -> dict[str, list[JobDiff]]:
+        """The jobs that fell behind, by what happened: `runtime torch-distributed changed`."""
+        groups: dict[str, list[JobDiff]] = {}
+        for job in self.jobs:
+            if job.change == "behind":
+                groups.setdefault(" and ".join(reason.named for reason in job.reasons), []).append(job)
+        return groups
+
+    def to_json(self) -> dict[str, Any]:
+        """The `DiffResult` document."""
+        from trainform.diagnostics.documents import API_VERSION
+
+        jobs = [job.to_json() for job in self.jobs]
+        return {"apiVersion": API_VERSION, "kind": "DiffResult", "jobs": jobs, "totals": self.totals.to_json()}
+
+
+def diff_job(
+    job: JobId, before: Sequence[Tree], after: Sequence[Tree], untouched: Sequence[Tree] | None = None
+) -> JobDiff | None:
+    """What becomes of a job with these objects, or None where they differ in nothing.
+
+    `untouched` are the objects that the job would have today had its TrainJob not changed: what differs
+    there, too, is inherited. None says that nothing else changed. Without objects before the change the job
+    is new, without any after it it is deleted.
+    """
+    if not before or not after:
+        return JobDiff(job, "delete" if before else "new") if before or after else None
+    old, new = _Version.of(job, before), _Version.of(job, after)
+    inherited = {_identity(*each) for each in _field_changes(old, _Version.of(job, untouched or before))}
+    found = list(_field_changes(old, new))
+    if not found and old.name == new.name:
+        return None
+    reasons = [_reason(new, tree, change, _identity(tree, change) in inherited) for tree, change in found]
+    if old.name != new.name:
+        reasons.insert(0, _new_name(old, new, inherited=bool(reasons) and all(r.inherited for r in reasons)))
+        return JobDiff(job, "restart", tuple(reasons), new.name)
+    return JobDiff(job, _class(old, new, found), tuple(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A job's objects by group, kind and name, as if its JobSet were called as the job; its JobSet's own name."""
+
+    name: str
+    called: str
+    objects: dict[tuple[str, str, str], Tree]
+
+    @classmethod
+    def of(cls, job: JobId, trees: Sequence[Tree]) -> _Version:
+        names = [_name(tree) for tree in trees if tree.get("kind") == "JobSet"]
+        name = names[0] if len(names) == 1 and names[0] else job[2]
+        if name != job[2]:
+            trees = [renamed(tree, name, job[2]) for tree in trees]
+        return cls(name, job[2], {_key(tree): tree for tree in trees})
+
+    def shown(self, tree: Tree) -> str:
+        """`JobSet/llm-x7k2m4pq`: kind and name, with what the name really begins with."""
+        name = _name(tree)
+        hashed = tree["kind"] not in _SECRETS and name.startswith(self.called)
+        return f"{tree['kind']}/{self.name + name.removeprefix(self.called) if hashed else name}"
+
+    @property
+    def is_suspended(self) -> bool:
+        return any(is_suspended(tree) for tree in self.objects.values() if tree["kind"] == "JobSet")
+
+
+def _key(tree: Tree) -> tuple[str, str, str]:
+    return str(tree.get("apiVersion", "")).rpartition("/")[0], str(tree["kind"]), _name(tree)
+
+
+def _name(tree: Tree) -> str:
+    return text(table(tree, "metadata"), "name")
+
+
+def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldChange]]:
+    """Each difference with the object that it is of: an object that comes or goes is one difference."""
+    for key in old.objects | new.objects:
+        before, after = old.objects.get(key), new.objects.get(key)
+        if before and after:
+            yield from ((before, change) for change in compare(before, after))
+        else:
+            yield before or after or {}, FieldChange((), "", before, after)
+
+
+def _identity(tree: Tree, change: FieldChange) -> tuple[Any, ...]:
+    return (*_key(tree), change.named, repr(change.after))
+
+
+def _reason(new: _Version, tree: Tree, change: FieldChange, inherited: bool) -> Reason:
+    immutable = bool(change.path) and rule(tree, change) == Rule.NEVER
+    before, after = change.before, change.after
+    if tree["kind"] in _SECRETS and (not change.path or change.path[0] in _CONTENTS):
+        before, after = (None if value is None else HIDDEN for value in (before, after))
+    return Reason(new.shown(tree), dotted(change.path), change.named, before, after, immutable, inherited)
+
+
+def _new_name(old: _Version, new: _Version, inherited: bool) -> Reason:
+    return Reason(f"JobSet/{new.name}", "metadata.name", "metadata.name", old.name, new.name, True, inherited)
+
+
+def _class(old: _Version, new: _Version, found: Iterable[tuple[Tree, FieldChange]]) -> Change:
+    rules = [_effect(tree, change) for tree, change in found]
+    return class_of(rules, suspended=old.is_suspended or new.is_suspended)
+
+
+def _effect(tree: Tree, change: FieldChange) -> Rule:
+    """The rule of the API, or never where the API takes what a running job does not heed."""
+    if not change.path:
+        return Rule.NEVER if tree["kind"] == "JobSet" else Rule.ANYTIME
+    return Rule.NEVER if needs_new_run(tree["kind"], change.path) else rule(tree, change)

@@ -1,0 +1,170 @@
+"""What jobs ask for, summed by environment and queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from trainform.k8s.quantity import QuantityError
+from trainform.k8s.rules.parts import table, text
+from trainform.k8s.schema.validate import check
+from trainform.review.capacity.amounts import Amounts, written
+from trainform.review.capacity.demand import QUEUE_LABEL, job_demand
+
+if TYPE_CHECKING:
+    from trainform.k8s.tree import Tree
+
+_OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
+
+_KEPT = (b"restartPolicy", *(key.encode() for _, key in (("labels", QUEUE_LABEL), *_OTHER_QUEUES)))
+_OPEN = frozenset(b"{}[]&*")
+"""What a value may begin with, or hold, that is more than text, in files that others wrote."""
+
+_NUMBER = tuple(bytes([each]) for each in b"0123456789+-.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one job asks for: pods that run at once, and their requests, a limit counting as one."""
+
+    queue: str
+    pods: int
+    resources: Amounts
+
+
+@dataclass(slots=True)
+class Sum:
+    """What some jobs ask for together."""
+
+    jobs: int = 0
+    pods: int = 0
+    resources: Amounts = field(default_factory=dict)
+
+    def add(self, ask: Ask, jobs: int = 1) -> None:
+        """That of some jobs that ask for the same."""
+        self.jobs += jobs
+        self.pods += ask.pods * jobs
+        for resource, number in ask.resources.items():
+            self.resources[resource] = self.resources.get(resource, 0) + number * jobs
+
+    def to_json(self) -> dict[str, Any]:
+        """Resources as quantities, the way Kubernetes writes them; those of which nothing is asked left out."""
+        told = {name: written(name, self.resources[name]) for name in sorted(self.resources) if self.resources[name]}
+        return {"jobs": self.jobs, "pods": self.pods, "resources": told}
+
+
+@dataclass(slots=True)
+class Balance:
+    """The jobs of one queue before a change and after it."""
+
+    before: Sum = field(default_factory=Sum)
+    after: Sum = field(default_factory=Sum)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"before": self.before.to_json(), "after": self.after.to_json()}
+
+
+@dataclass(slots=True)
+class Totals:
+    """Balances by environment and queue; the queue is empty for jobs without one."""
+
+    balances: dict[tuple[str, str], Balance] = field(default_factory=dict)
+
+    def add(self, environment: str, before: Ask | None, after: Ask | None, jobs: int = 1) -> None:
+        """One job, or some that are alike: what each asked for, and asks for now. None where it is not there."""
+        if before:
+            self._of(environment, before).before.add(before, jobs)
+        if after:
+            self._of(environment, after).after.add(after, jobs)
+
+    def _of(self, environment: str, ask: Ask) -> Balance:
+        return self.balances.setdefault((environment, ask.queue), Balance())
+
+    def resources(self) -> list[str]:
+        """The names of all resources: GPUs and the like first, then cpu, memory and the rest."""
+        balances = self.balances.values()
+        names = {name for each in balances for name in each.before.resources | each.after.resources}
+        return sorted(names, key=lambda name: ("/" not in name, name))
+
+    def to_json(self) -> dict[str, dict[str, Any]]:
+        told: dict[str, dict[str, Any]] = {}
+        for (environment, queue), balance in sorted(self.balances.items()):
+            told.setdefault(environment, {})[queue] = balance.to_json()
+        return told
+
+
+def ask_of(jobset: Tree) -> Ask | None:
+    """What a rendered JobSet asks for, as it says itself: no facts of a cluster are taken into account.
+
+    None for what somebody edited into no JobSet.
+    """
+    from trainform.core.facts import NO_FACTS
+
+    if check("JobSet", jobset):
+        return None
+    try:
+        demand = job_demand(jobset, NO_FACTS)
+    except QuantityError:
+        return None
+    total = Sum()
+    for pod_set in demand.pod_sets:
+        requests = {name: number * pod_set.count for name, number in pod_set.requests.items()}
+        total.add(Ask("", pod_set.count, requests))
+    return Ask(demand.queue or _other_queue(jobset), total.pods, total.resources)
+
+
+def _other_queue(jobset: Tree) -> str:
+    metadata = table(jobset, "metadata")
+    named = (text(table(metadata, where), key) for where, key in _OTHER_QUEUES)
+    return next(filter(None, named), "")
+
+
+class Asks:
+    """What the JobSets of a fleet ask for, from their files.
+
+    Parsing YAML is what takes the time. Files that are alike but for texts that no amount depends on (names,
+    images, arguments) are parsed once; each line keeps its place, so that a container is a container still.
+    """
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+        self._known: dict[bytes, Ask | None] = {}
+
+    def of(self, manifest: bytes) -> Ask | None:
+        """Of the JobSet in a file of any number of documents; None where it holds none."""
+        shape = b"\n".join(map(self._lines.__getitem__, manifest.split(b"\n")))
+        if shape not in self._known:
+            self._known[shape] = _first_ask(manifest)
+        return self._known[shape]
+
+
+_MANY = 20_000
+"""Lines to remember at most: those that recur are soon known again, the others are names, one for each job."""
+
+
+class _Lines(dict[bytes, bytes]):
+    """Lines of manifests, and what is left of each without text that no amount depends on."""
+
+    def __missing__(self, line: bytes) -> bytes:
+        if len(self) >= _MANY:
+            self.clear()
+        self[line] = kept = _kept(line)
+        return kept
+
+
+def _kept(line: bytes) -> bytes:
+    """`    - name: node` leaves its place, `    - `; a key that opens a mapping and a number stay as they are."""
+    text = line.lstrip(b" -")
+    place = line[: len(line) - len(text)]
+    key, colon, value = text.partition(b": ")
+    if not colon:
+        return line if text.endswith(b":") or _OPEN.intersection(text) else place
+    is_number = value.lstrip(b"\"'").startswith(_NUMBER) and key != b"value"
+    return line if is_number or key in _KEPT or _OPEN.intersection(value) else place
+
+
+def _first_ask(manifest: bytes) -> Ask | None:
+    from trainform.source import load
+
+    trees = (document.tree for document in load(manifest, "").documents)
+    return next((ask_of(tree) for tree in trees if tree.get("kind") == "JobSet"), None)

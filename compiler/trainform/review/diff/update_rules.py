@@ -1,0 +1,119 @@
+"""What a cluster makes of a change: the rules by which its API takes or refuses an update.
+
+A JobSet's are those of its CRD (`self == oldSelf` on its policies: two values must be equal, but a value may
+appear or vanish) and of its webhook (replicated jobs and `managedBy` never change; while the JobSet is or
+becomes suspended, five fields of pod templates do). Kueue's webhook adds those on its labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any, Literal
+
+from trainform.diagnostics import Path
+from trainform.k8s.rules.parts import table
+from trainform.k8s.tree import Tree
+from trainform.review.capacity.demand import PRIORITY_LABEL, QUEUE_LABEL
+from trainform.review.diff.compare import FieldChange
+
+Change = Literal["new", "in-place", "needs-suspend", "restart", "delete", "behind"]
+
+ORDER: tuple[Change, ...] = ("delete", "restart", "needs-suspend", "new", "in-place", "behind")
+"""The gravest first: the order in which changes are told."""
+
+RERUN_PATH: Path = ("metadata", "annotations", "trainform.dev/rerun")
+
+MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
+
+
+class Rule(IntEnum):
+    """When the API takes the change of a field."""
+
+    ANYTIME = 0
+    SUSPENDED = 1
+    """While the JobSet is suspended, or in the update that suspends or resumes it."""
+    NEVER = 2
+
+    def allows(self, *, was_suspended: bool, is_suspended: bool) -> bool:
+        """Whether an update passes, by `spec.suspend` before and after it."""
+        return self == Rule.ANYTIME or (self == Rule.SUSPENDED and (was_suspended or is_suspended))
+
+
+_POLICIES = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
+_FREE = ("suspend", "ttlSecondsAfterFinished", "coordinator")
+_POD_TEMPLATE = ("template", "spec", "template")
+_FREE_WHILE_SUSPENDED = (
+    ("metadata", "labels"),
+    ("metadata", "annotations"),
+    ("spec", "nodeSelector"),
+    ("spec", "tolerations"),
+    ("spec", "schedulingGates"),
+)
+
+
+def rule(before: Tree, change: FieldChange) -> Rule:
+    """When the API takes `change` of the object `before`; of kinds that we know nothing about: at any time."""
+    path = change.path
+    match before.get("kind"):
+        case "JobSet":
+            return _jobset_rule(change)
+        case "PersistentVolumeClaim":
+            resized = path[:3] == ("spec", "resources", "requests")
+            return Rule.NEVER if path[0] == "spec" and not resized else Rule.ANYTIME
+        case "RoleBinding" | "ClusterRoleBinding":
+            return Rule.NEVER if path[0] == "roleRef" else Rule.ANYTIME
+        case "ConfigMap" | "Secret":
+            fixed = path[0] == "type" or (before.get("immutable") is True and path[0] != "metadata")
+            return Rule.NEVER if fixed else Rule.ANYTIME
+    return Rule.ANYTIME
+
+
+def _jobset_rule(change: FieldChange) -> Rule:
+    match change.path:
+        case ("metadata", "labels", str(label)):
+            return _label_rule(label, change.before, change.after)
+        case ("spec", str(field), *rest) if field in _POLICIES:
+            comes_or_goes = change.before is None or change.after is None
+            return Rule.ANYTIME if comes_or_goes and not rest else Rule.NEVER
+        case ("spec", str(field), *_) if field in _FREE:
+            return Rule.ANYTIME
+        case ("spec", "replicatedJobs", int(), *rest) if tuple(rest[:3]) == _POD_TEMPLATE:
+            return Rule.SUSPENDED if tuple(rest[3:5]) in _FREE_WHILE_SUSPENDED else Rule.NEVER
+        case ("spec", *_):
+            return Rule.NEVER
+    return Rule.ANYTIME
+
+
+def _label_rule(label: str, before: Any, after: Any) -> Rule:
+    """Kueue's: the priority may change, but not be taken away, nor given to a running job."""
+    if label == PRIORITY_LABEL:
+        if after is None:
+            return Rule.NEVER
+        return Rule.SUSPENDED if before is None else Rule.ANYTIME
+    return Rule.SUSPENDED if label in (QUEUE_LABEL, MAX_EXEC_LABEL) else Rule.ANYTIME
+
+
+def needs_new_run(kind: str, path: Path) -> bool:
+    """Whether the API takes the change of a field, and only a new run heeds it.
+
+    Our ConfigMaps hold hostfiles and entry points, which pods read when they start; `trainform.dev/rerun` asks
+    for another run of what is unchanged, and a finished JobSet does not start again.
+    """
+    if kind == "ConfigMap":
+        return path[0] in ("data", "binaryData")
+    return kind == "JobSet" and path == RERUN_PATH
+
+
+def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
+    """The change of a job whose fields change by these rules; `suspended` before the update or by it."""
+    gravest = max(rules, default=Rule.ANYTIME)
+    if gravest == Rule.NEVER:
+        return "restart"
+    return "needs-suspend" if gravest == Rule.SUSPENDED and not suspended else "in-place"
+
+
+def is_suspended(jobset: Tree) -> bool:
+    """Whether a rendered JobSet surely is suspended. With a queue that is Kueue's to say, whatever git says."""
+    labels = table(table(jobset, "metadata"), "labels")
+    return table(jobset, "spec").get("suspend") is True and QUEUE_LABEL not in labels

@@ -1,0 +1,244 @@
+"""A difference in words: what text, markdown and HTML have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from trainform.diagnostics import dotted
+from trainform.diagnostics.order import counted
+from trainform.review.capacity.amounts import spelled
+from trainform.review.diff.grouping import Group, shared_object
+from trainform.review.diff.model import Diff, JobDiff, Reason
+from trainform.review.diff.totals import Ask, Sum
+from trainform.review.diff.update_rules import RERUN_PATH, Change
+
+VERBS: dict[Change, str] = {
+    "delete": "deleted",
+    "restart": "restarts",
+    "needs-suspend": "needs suspending",
+    "new": "new",
+    "in-place": "changes in place",
+    "behind": "behind",
+}
+
+_PLURALS = {"restarts": "restart", "needs suspending": "need suspending", "changes in place": "change in place"}
+
+MEANINGS = {
+    "immutable": "the API never changes this field of an object that exists",
+    "inherited": "comes from the runtime, the Environment or trainform, not from the job's own file",
+    "behind": "rendered from an older runtime or Environment, and left as it is until its TrainJob changes "
+    "or somebody runs trainform upgrade",
+}
+"""The words that a reader may meet here for the first time."""
+
+_LONGEST = 72
+"""Characters of a value that are shown."""
+
+_FEW = 3
+"""So many names stand in the place of a count."""
+
+
+def headline(diff: Diff) -> str:
+    """`1 job deleted, 2 restart, 500 behind`, the gravest first."""
+    counts = list(diff.counts().items())
+    if not counts:
+        return "no job changes"
+    (change, count), *others = counts
+    told = counted(count, "new job") if change == "new" else f"{counted(count, 'job')} {verb(change, count)}"
+    return ", ".join([told, *(f"{count} {verb(change, count)}" for change, count in others)])
+
+
+def verb(change: Change, count: int) -> str:
+    """`restarts` for one job, `restart` for several."""
+    told = VERBS[change]
+    return told if count == 1 else _PLURALS.get(told, told)
+
+
+def meanings(diff: Diff) -> dict[str, str]:
+    """What the words mean that a difference is told in, as far as they occur."""
+    reasons = [reason for job in diff.jobs if job.change != "behind" for reason in job.reasons]
+    occur = {
+        "immutable": any(reason.immutable for reason in reasons),
+        "inherited": any(reason.inherited for reason in reasons),
+        "behind": bool(diff.already_behind) or any(job.change == "behind" for job in diff.jobs),
+    }
+    return {word: told for word, told in MEANINGS.items() if occur[word]}
+
+
+def behind_lines(diff: Diff) -> Iterator[str]:
+    """One line for each cause, however many jobs there are."""
+    for told, jobs in diff.behind().items():
+        yield plain(f"{counted(len(jobs), 'job')} {_are(len(jobs))} behind: {told} (inherited); nothing restarts")
+    for told, count in sorted(diff.already_behind.items()):
+        yield plain(f"{counted(count, 'job')} {'was' if count == 1 else 'were'} behind before: {told}")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def title(group: Group) -> str:
+    """`ml/llm`, or `500 jobs`."""
+    return names(group) if len(group) <= _FEW else counted(len(group), "job")
+
+
+def names(group: Group, most: int | None = None) -> str:
+    """The names of the jobs; `most` of them, and how many there are besides."""
+    told = [plain(job.full_name) for job in group[:most]]
+    left = len(group) - len(told)
+    return ", ".join(told) + (f" and {left} more" if left else "")
+
+
+def are_listed(group: Group) -> bool:
+    """Whether the names are to be told besides the title."""
+    return len(group) > _FEW
+
+
+def consequence(group: Group) -> str:
+    """What the cluster will do, and what somebody has to do for it; empty where nothing needs a word."""
+    job = group[0]
+    match job.change:
+        case "restart":
+            return plain(_restarts(group) if len(group) > 1 else _restart(job))
+        case "needs-suspend":
+            told = "their JobSets are" if len(group) > 1 else f"JobSet {job.id[2]} is"
+            return plain(f"Kubernetes takes this update only while {told} suspended")
+        case "delete":
+            return "stopped and removed" + (f"; it asked for {asked(job.before)}" if job.before else "")
+        case "new":
+            return f"asks for {asked(job.after)}" if job.after else ""
+    return _suspension(group)
+
+
+def _restart(job: JobDiff) -> str:
+    jobset = f"JobSet {job.id[2]}"
+    if job.new_name:
+        return f"new object {job.new_name}; the old one is pruned, and training starts anew"
+    if _forcing(job):
+        return f"Kubernetes refuses this update: delete {jobset} first, then it starts anew{_for_what(job)}"
+    if _is_rerun(job):
+        return f"is to run again: delete the finished {jobset}, and it starts anew"
+    return f"running pods have read what this changes: it takes effect when {jobset} is deleted and starts anew"
+
+
+def _restarts(group: Group) -> str:
+    job = group[0]
+    if job.new_name:
+        return "new objects; the old ones are pruned, and training starts anew"
+    if _forcing(job):
+        return f"Kubernetes refuses this update: delete their JobSets first, then they start anew{_for_what(job)}"
+    if _is_rerun(job):
+        return "are to run again: delete the finished JobSets, and they start anew"
+    return "running pods have read what this changes: it takes effect when the JobSets are deleted and start anew"
+
+
+def _forcing(job: JobDiff) -> list[Reason]:
+    return [reason for reason in job.reasons if reason.immutable]
+
+
+def _for_what(job: JobDiff) -> str:
+    return "; only what is inherited forces this" if all(reason.inherited for reason in _forcing(job)) else ""
+
+
+def _is_rerun(job: JobDiff) -> bool:
+    return any(reason.field == dotted(RERUN_PATH) for reason in job.reasons)
+
+
+def _suspension(group: Group) -> str:
+    """The one change in place that stops pods, or starts them. With a queue that is the queue's to say."""
+    if any(job.after is None or job.after.queue for job in group):
+        return ""
+    for reason in group[0].reasons:
+        if reason.field == "spec.suspend":
+            return "pods stop, and start anew when it is resumed" if reason.after is True else "pods start"
+    return ""
+
+
+def asked(ask: Ask) -> str:
+    """`8 pods, nvidia.com/gpu 64, cpu 256, memory 2Ti, queue team-a`."""
+    amounts = sorted(ask.resources.items(), key=lambda item: ("/" not in item[0], item[0]))
+    told = [f"{name} {spelled(name, number)[0]}" for name, number in amounts if number]
+    queue = f"queue {ask.queue}" if ask.queue else ""
+    return plain(", ".join([counted(ask.pods, "pod"), *told, *filter(None, [queue])]))
+
+
+def plain(text: str) -> str:
+    """Text on one line, and without a character that could command a terminal: it may come from any file."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else _escape(each) for each in text)
+
+
+def _escape(character: str) -> str:
+    return "↵" if character == "\n" else character.encode("unicode_escape").decode()
+
+
+def _written(given: Any) -> str:
+    """A value on one line: as JSON, too, where a text would be taken for nothing or for blanks."""
+    if given is None:
+        return _NONE
+    is_clear = isinstance(given, str) and given and given == given.strip(" ") and given != _NONE
+    return plain(given if is_clear else json.dumps(given, ensure_ascii=False))
+
+
+_NONE = "(none)"
+
+
+def values(reason: Reason) -> tuple[str, str]:
+    """Before and after, at bearable length. Of two long values what differs is shown, not what they begin with."""
+    before, after = _written(reason.before), _written(reason.after)
+    shared = 0
+    if max(len(before), len(after)) > _LONGEST:
+        pairs = enumerate(zip(before, after, strict=False))
+        shared = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
+    start = max(0, shared - 12)
+    return _cut(before, start), _cut(after, start)
+
+
+def _cut(text: str, start: int) -> str:
+    told = f"…{text[start:]}" if start else text
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
+
+
+def marks(reason: Reason) -> str:
+    """`immutable, inherited`, as far as they hold."""
+    return ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
+
+
+def field_of(reason: Reason) -> str:
+    """The path with names in place of indexes; a word where the object as a whole comes or goes."""
+    if reason.named:
+        return plain(reason.named)
+    return "(new object)" if reason.before is None else "(removed)"
+
+
+def object_of(group: Group, reason: Reason) -> str:
+    """`JobSet/llm`; `JobSet/…` where it is one of each job of a group."""
+    return plain(reason.object if len(group) == 1 else shared_object(group[0], reason))
+
+
+def total_rows(diff: Diff) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of totals: a row for each queue of each environment.
+
+    A cell is `8 → 16` where the two sides differ. Queues of which nothing changes are left out.
+    """
+    resources = diff.totals.resources()
+    rows = [
+        [plain(environment), plain(queue) or "(none)", *_cells(balance.before, balance.after, resources)]
+        for (environment, queue), balance in sorted(diff.totals.balances.items())
+        if balance.before != balance.after
+    ]
+    return ["environment", "queue", "jobs", "pods", *map(plain, resources)], rows
+
+
+def _cells(before: Sum, after: Sum, resources: list[str]) -> Iterator[str]:
+    yield _cell(str(before.jobs), str(after.jobs))
+    yield _cell(str(before.pods), str(after.pods))
+    for name in resources:
+        yield _cell(*spelled(name, *(each.resources.get(name, 0) for each in (before, after))))
+
+
+def _cell(before: str, after: str) -> str:
+    return after if before == after else f"{before} → {after}"

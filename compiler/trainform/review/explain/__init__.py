@@ -1,0 +1,1 @@
+"""Who set each field of a rendered job."""

@@ -1,0 +1,150 @@
+"""FIELD on the command line: which fields of a job's objects are meant.
+
+A path in the API's words, or the end of one that fits one place only. Entries of lists go by index or by name,
+`replicatedJobs[0]` or `replicatedJobs[node]`. `JobSet/llm:` before it says which object, or `JobSet:` where there
+is one of that kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
+    from trainform.review.explain.owner import Field
+
+_LISTED = 8
+"""So many candidates still fit into a message."""
+
+_BRACKETS = re.compile(r"\[([^\]]*)\]")
+
+Atom = frozenset[str]
+"""One word of a path, in each way in which it may be written."""
+
+
+class Selection(NamedTuple):
+    """The fields below one element of an object: `path` is that element's, and begins the path of each field."""
+
+    object: str
+    path: Path
+    fields: list[Field]
+
+
+class FieldError(ValueError):
+    """A FIELD that fits no element, or several: the text says which are there."""
+
+    def __init__(self, message: str, *, is_ambiguous: bool = False) -> None:
+        super().__init__(message)
+        self.is_ambiguous = is_ambiguous
+
+
+def everything(fields: Iterable[Field]) -> list[Selection]:
+    """All fields, object by object."""
+    objects: dict[str, Selection] = {}
+    for each in fields:
+        objects.setdefault(each.object, Selection(each.object, (), [])).fields.append(each)
+    return list(objects.values())
+
+
+def find(fields: Sequence[Field], asked: str) -> Selection:
+    """The one element that `asked` means. Raises FieldError."""
+    objects = {each.object for each in fields}
+    name, path = _split(asked, objects)
+    here = [each for each in fields if name in ("", each.object)]
+    elements = _elements(here)
+    wanted = _asked(path)
+    found = [each for each in elements if _fits(wanted, _atoms(each), whole=True)]
+    found = found or [each for each in elements if wanted and _fits(wanted, _atoms(each))]
+    if len(found) == 1:
+        return found[0]
+    message = _ambiguous(asked, found) if found else _unknown(path, elements)
+    raise FieldError(message, is_ambiguous=bool(found))
+
+
+def spelled(selection: Selection) -> str:
+    """How the element is written on a command line, its object excepted."""
+    names = iter(selection.fields[0].names)
+    text = ""
+    for index, part in enumerate(selection.path):
+        name = next(names) if isinstance(part, int) else part
+        text += f"[{part if name is None else name}]" if isinstance(part, int) else f"{'.' if index else ''}{name}"
+    return text
+
+
+def _split(asked: str, objects: Iterable[str]) -> tuple[str, str]:
+    """The object that FIELD begins with, if any, and the rest. A kind will do where one object is of it."""
+    by_kind: dict[str, list[str]] = {}
+    for name in objects:
+        by_kind.setdefault(name.partition("/")[0], []).append(name)
+    known = {kind: names[0] for kind, names in by_kind.items() if len(names) == 1}
+    known |= {name: name for names in by_kind.values() for name in names}
+    for prefix in sorted(known, key=len, reverse=True):
+        if asked == prefix or (asked.startswith(prefix) and asked[len(prefix)] in ":. "):
+            return known[prefix], asked[len(prefix) + 1 :]
+    return "", asked
+
+
+def _elements(fields: Iterable[Field]) -> list[Selection]:
+    """Every element of the objects that has a field in or below it."""
+    found: dict[tuple[str, Path], Selection] = {}
+    for each in fields:
+        for size in range(len(each.path) + 1):
+            place = (each.object, each.path[:size])
+            found.setdefault(place, Selection(*place, [])).fields.append(each)
+    return list(found.values())
+
+
+def _asked(path: str) -> list[Atom]:
+    atoms = []
+    for index, text in enumerate(_BRACKETS.split(path)):
+        if index % 2:
+            atoms.append(_bracket(text))
+        else:
+            atoms += [frozenset([word]) for word in text.split(".") if word]
+    return atoms
+
+
+def _atoms(selection: Selection) -> list[Atom]:
+    names = iter(selection.fields[0].names)
+    atoms: list[Atom] = []
+    for part in selection.path:
+        if isinstance(part, int):
+            atoms.append(_bracket(str(part), next(names)))
+        else:
+            atoms += [frozenset([word]) for word in part.split(".") if word]
+    return atoms
+
+
+def _bracket(*names: str | None) -> Atom:
+    return frozenset(f"[{name}]" for name in names if name is not None)
+
+
+def _fits(wanted: Sequence[Atom], atoms: Sequence[Atom], *, whole: bool = False) -> bool:
+    """Whether `wanted` is the end of `atoms`; with `whole`, all of them."""
+    if len(wanted) > len(atoms) or (whole and len(wanted) != len(atoms)):
+        return False
+    return all(map(frozenset.intersection, wanted, atoms[len(atoms) - len(wanted) :]))
+
+
+def _ambiguous(asked: str, found: Sequence[Selection]) -> str:
+    listed = [f"\n  {each.object}:{spelled(each)}" for each in found[:_LISTED]]
+    rest = f"\n  … and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return f'"{asked}" fits {len(found)} fields:{"".join(listed)}{rest}'
+
+
+def _unknown(asked: str, elements: Sequence[Selection]) -> str:
+    """The nearest whole path, or end of one with as many words."""
+    paths = [spelled(each) for each in elements]
+    size = len(_words(asked))
+    hint = did_you_mean(asked, {*paths, *(".".join(_words(path)[-size:]) for path in paths)} - {""})
+    objects = ", ".join(dict.fromkeys(each.object for each in elements))
+    return f'no field is called "{asked}": ' + (hint or f"the objects are {objects}")
+
+
+def _words(path: str) -> list[str]:
+    """The path between its dots, those inside of brackets excepted."""
+    return re.split(r"\.(?![^\[]*\])", path)

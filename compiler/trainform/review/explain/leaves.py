@@ -1,0 +1,88 @@
+"""The leaves of an object, each under a key that stays while lists around it grow or change their order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+
+Key = tuple[str | tuple[str, int], ...]
+"""As a path, but an entry of a list is `(name, n)`: the n-th that is called so, `("node", 0)`. An entry without
+a name is `("", n)`, the n-th of those."""
+
+_NAMED_BY_WEBHOOK = re.compile(r"failurePolicyRule\d+")
+"""Names that JobSet gives to rules by their place, which is nothing to know them by."""
+
+
+class Leaf(NamedTuple):
+    """A scalar, or a map or list that is empty, with its key and its path in the tree."""
+
+    key: Key
+    path: Path
+    value: Any
+
+
+def node_of(kind: str) -> MergeNode:
+    """How the lists of an object of this kind are keyed."""
+    return JOB_SET if kind == "JobSet" else OBJECT
+
+
+def node_below(node: MergeNode, key: Key) -> MergeNode:
+    """How lists are keyed below an element."""
+    for part in key:
+        if isinstance(part, str):
+            node = node.fields.get(part, PLAIN)
+    return node
+
+
+def leaves(tree: Any, node: MergeNode, key: Key = (), path: Path = ()) -> Iterator[Leaf]:
+    """Every leaf of `tree`, in its order; nulls are nothing. `key` and `path` are those of `tree` itself."""
+    if isinstance(tree, dict) and tree:
+        for name, value in tree.items():
+            yield from leaves(value, node.fields.get(name, PLAIN), (*key, name), (*path, name))
+    elif isinstance(tree, list) and tree:
+        names = _names(tree, node.merge_key)
+        for index, (name, value) in enumerate(zip(names, tree, strict=True)):
+            yield from leaves(value, node, (*key, name), (*path, index))
+    elif tree is not None:
+        yield Leaf(key, path, type(tree)() if tree in ({}, []) else tree)
+
+
+def same(left: object, right: object) -> bool:
+    """Whether two leaves are equal; true and 1 are not."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def _names(entries: list[Any], merge_key: str) -> list[tuple[str, int]]:
+    seen: dict[str, int] = {}
+    names = []
+    for entry in entries:
+        name = _name(entry, merge_key)
+        names.append((name, seen.setdefault(name, 0)))
+        seen[name] += 1
+    return names
+
+
+def _name(entry: Any, merge_key: str) -> str:
+    """What an entry is told apart by: its merge key, else its name, else that of the one thing it refers to."""
+    if not isinstance(entry, dict):
+        return ""
+    name = entry.get(merge_key or "name")
+    if name is None and not merge_key:
+        name = next((inner["name"] for inner in entry.values() if _is_named(inner)), None)
+    return "" if name is None or _NAMED_BY_WEBHOOK.fullmatch(str(name)) else str(name)
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("name"), str)
+
+
+def object_name(tree: Tree) -> str:
+    """`JobSet/llm`."""
+    return f"{tree['kind']}/{tree['metadata']['name']}"

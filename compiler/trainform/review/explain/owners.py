@@ -1,0 +1,158 @@
+"""explain: who set each field of a job's objects, and where.
+
+A job's objects are looked at after each stage, and what changed is whose turn it was: third-party plugins are
+explained like our own. What documents state is told apart from what plugins work out by `explain_copies`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trainform.core.companions import KINDS, runtime_of
+from trainform.k8s.defaults import admit
+from trainform.review.explain.copies import sources_of
+from trainform.review.explain.leaves import Leaf, leaves, node_of, object_name, same
+from trainform.review.explain.owner import Field, Override, Owner
+from trainform.review.explain.patches import trace_patches
+from trainform.review.explain.trace import At, Recorder, Step, Trace, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trainform.core.compile import CompiledJob
+    from trainform.core.plan import Plan
+    from trainform.k8s.tree import Tree
+    from trainform.review.explain.sources import Sources, Stated
+    from trainform.source import Document
+
+__all__ = ["Field", "Override", "Owner", "Recorder", "explain"]
+
+WEBHOOK = "JobSet's webhook"
+CRD = "JobSet's CRD"
+COMPANIONS = "name of a companion"
+
+BY_WEBHOOK = (
+    ("completionMode",),
+    ("divisor",),
+    ("network", "enableDNSHostnames"),
+    ("network", "publishNotReadyAddresses"),
+    ("restartPolicy",),
+    ("startupPolicy", "startupPolicyOrder"),
+    ("successPolicy", "operator"),
+)
+"""How fields end that JobSet's defaulting webhook fills in; the other defaults are those of its CRD."""
+
+
+def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document]) -> list[Field]:
+    """Every leaf of the job's objects, in their order, with its owner; none for a job with an error.
+
+    `recorder` observed the compile; `documents` are all of it.
+    """
+    recorded = recorder.traces.get((job.environment, job.document))
+    if recorded is None or not job.objects:
+        return []
+    sources = sources_of(recorded.plan, recorded.built, [*documents, *_shipped_companions(job)])
+    history = _History(_finished(recorded, job.objects), sources)
+    return [history.field(object_name(tree), leaf) for tree in job.objects for leaf in _leaves(tree)]
+
+
+def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
+    """What was recorded and what happens to built objects: final patches, the API server's defaults, the
+    engine's annotations."""
+    trace = recorded.copy()
+    patched = trace_patches(trace, trace.built)
+    _note_defaults(trace, [admit(tree) for tree in patched])
+    trace.note(snapshot_of(objects), lambda at, value: _engine(trace.plan))
+    return trace
+
+
+def _engine(plan: Plan) -> Owner:
+    return Owner("default", f"engine {plan.destination.environment.spec.gitops.engine}")
+
+
+def _note_defaults(trace: Trace, written: Sequence[Tree]) -> None:
+    """New leaves are defaults; a value that is only written in another way stays its owner's."""
+    snapshot = snapshot_of(written)
+    trace.now.update({at: value for at, value in snapshot.items() if at in trace.now})
+    trace.note(snapshot, lambda at, value: Owner("default", WEBHOOK if _by_webhook(at) else CRD))
+
+
+def _by_webhook(at: At) -> bool:
+    return any(at[1][-len(end) :] == end for end in BY_WEBHOOK)
+
+
+class _History:
+    """Owners, from what happened and what was stated."""
+
+    def __init__(self, trace: Trace, sources: Sources) -> None:
+        self._trace = trace
+        self._sources = sources
+
+    def field(self, name: str, leaf: Leaf) -> Field:
+        at = (name, leaf.key)
+        *earlier, last = self._trace.steps[at]
+        stated = self._stated(at, last)
+        owner = _naming(self._trace.plan, at, last) or (stated.owner() if stated else last.owner or _unstated(at))
+        overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
+        return Field(name, leaf.path, _names(leaf), leaf.value, owner, tuple(overrides))
+
+    def _stated(self, at: At, step: Step) -> Stated | None:
+        """The document that has the value, where that was there from the start, or where a plugin copied it."""
+        if step.owner is not None and step.owner.kind != "plugin":
+            return None
+        return self._sources.of(at, step.value, copied=step.owner is not None)
+
+    def _overrides(self, at: At, earlier: Sequence[Step], last: Stated | None) -> Iterator[Override]:
+        # What a plugin might have copied counts only where it did.
+        had = [step.value for step in self._trace.steps[at]]
+        for stated in self._sources.before(at, last):
+            if stated.early or any(same(stated.value, value) for value in had):
+                yield Override(stated.value, stated.owner())
+        for step in earlier:
+            if step.owner is not None and self._stated(at, step) is None:
+                yield Override(step.value, step.owner)
+
+
+def _unstated(at: At) -> Owner:
+    """The owner of what was there before any plugin, and stands in no document."""
+    match at[1]:
+        case ("metadata", "namespace"):
+            return Owner("default", "namespace")
+        case (*_, "parallelism" | "completions"):
+            return Owner("default", "one pod")
+        case (*_, "rules", _, "name"):
+            return Owner("default", WEBHOOK)
+        case (*_, "serviceAccountName"):
+            return Owner("default", COMPANIONS)
+    return Owner("default", COMPANIONS if at[0].startswith(KINDS) else "trainform")
+
+
+def _naming(plan: Plan, at: At, step: Step) -> Owner | None:
+    """A name with a content hash is the Environment's wish, whoever wrote it down."""
+    environment = plan.destination.document
+    if environment is None or plan.name == plan.stable_name or at[1] != ("metadata", "name"):
+        return None
+    if not str(step.value).startswith(plan.name):
+        return None
+    line = environment.position(("spec", "gitops", "naming")).line
+    return Owner("environment", plan.destination.name, "naming", environment.file, line)
+
+
+def _names(leaf: Leaf) -> tuple[str | None, ...]:
+    return tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
+
+
+def _leaves(tree: Tree) -> Iterator[Leaf]:
+    return leaves(tree, node_of(tree["kind"]))
+
+
+def _shipped_companions(job: CompiledJob) -> list[Document]:
+    """Companions that stand beside a shipped runtime, which are not among the documents of a compile."""
+    if job.runtime is None or not job.runtime.companions:
+        return []
+    from trainform.source import load
+
+    source = job.runtime.document.part.source
+    if not source.file.startswith("catalogue/"):
+        return []
+    return [each for each in load(source.text, source.file).documents if runtime_of(each.tree)]

@@ -1,0 +1,135 @@
+"""Fields and their owners as a person reads them: the object as a tree, and beside each value who set it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.diagnostics.diagnostic import dotted
+from trainform.diagnostics.excerpt import columns, printable
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
+    from trainform.review.explain.fields import Selection
+    from trainform.review.explain.owner import Field, Owner, OwnerKind
+
+_RESET = "\x1b[0m"
+_BOLD = "\x1b[1m"
+_COLOURS: dict[OwnerKind, str] = {
+    "trainjob": "\x1b[32m",
+    "runtime": "\x1b[34m",
+    "patch": "\x1b[33m",
+    "environment": "\x1b[36m",
+    "plugin": "\x1b[35m",
+    "default": "\x1b[2m",
+}
+
+_VALUE = 56
+"""Columns of a value that are shown in a tree."""
+_LEFT = 72
+"""No further to the right do owners begin, however long a line is."""
+
+_AMBIGUOUS = re.compile(r"$|[{\[\"']|(?:[-+.\d][-+.,:\d_exo]*|true|false|null|yes|no|on|off|[yn~])$", re.IGNORECASE)
+"""Strings that a reader could take for something else when they stand without quotes."""
+
+
+class _Row(NamedTuple):
+    left: str
+    owner: Owner | None = None
+
+
+def render_explained(selections: Iterable[Selection], *, colour: bool) -> str:
+    """Each selection under the name of its object: a single field with its whole story, several as a tree.
+
+    `colour` adds ANSI escapes.
+    """
+    return "\n".join(_block(each, colour) for each in selections)
+
+
+def _block(selection: Selection, colour: bool) -> str:
+    head = " ".join(filter(None, (selection.object, printable(dotted(selection.path)))))
+    fields = selection.fields
+    alone = len(fields) == 1 and fields[0].path == selection.path
+    rows = _story(fields[0]) if alone else _tree(fields, len(selection.path))
+    lines = [f"{_BOLD}{head}{_RESET}" if colour else head, *_aligned(rows, colour)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _story(field: Field) -> list[_Row]:
+    """The value, then those that it replaced, the latest first."""
+    earlier = [_Row(f"  was  {_written(each.value)}", each.owner) for each in reversed(field.overrides)]
+    return [_Row(f"  now  {_written(field.value)}", field.owner), *earlier]
+
+
+def _tree(fields: Sequence[Field], start: int) -> list[_Row]:
+    rows: list[_Row] = []
+    before: Path = ()
+    for field in fields:
+        path = field.path[start:]
+        shared = _shared(before, path)
+        rows += _lines(path, shared, field)
+        before = path
+    return rows
+
+
+def _shared(left: Path, right: Path) -> int:
+    """How many elements both paths begin with."""
+    size = 0
+    while size < min(len(left), len(right)) and left[size] == right[size]:
+        size += 1
+    return size
+
+
+def _lines(path: Path, shared: int, field: Field) -> list[_Row]:
+    """The lines that lead to a field from what is there already; an entry of a list opens with a dash."""
+    rows = []
+    lead = ""
+    for size in range(shared, len(path)):
+        part, last = path[size], size == len(path) - 1
+        lead = lead or _indent(path[: size + 1])
+        if isinstance(part, int):
+            lead += "- "
+        text = lead if isinstance(part, int) else f"{lead}{printable(part)}: "
+        if last:
+            rows.append(_Row(text + _short(field.value), field.owner))
+        elif isinstance(part, str):
+            rows.append(_Row(text.rstrip()))
+            lead = ""
+    return rows
+
+
+def _indent(path: Path) -> str:
+    """What stands before an element; the entries of a list stand right below the list's key."""
+    steps = sum(isinstance(part, int) or isinstance(below, str) for part, below in pairwise(path))
+    return "  " * (steps + 1)
+
+
+def _aligned(rows: Sequence[_Row], colour: bool) -> list[str]:
+    owned = [row for row in rows if row.owner]
+    left = min(max((columns(row.left) for row in owned), default=0), _LEFT)
+    middle = max((len(str(row.owner)) for row in owned), default=0)
+    return [_line(row, left, middle, colour) for row in rows]
+
+
+def _line(row: _Row, left: int, middle: int, colour: bool) -> str:
+    if row.owner is None:
+        return row.left
+    text = str(row.owner)
+    shown = f"{_COLOURS[row.owner.kind]}{text}{_RESET}" if colour else text
+    padding = " " * max(left - columns(row.left), 0)
+    place = " " * (middle - len(text)) + "  " + printable(row.owner.place) if row.owner.place else ""
+    return f"{row.left}{padding}  {shown}{place}"
+
+
+def _written(value: Any) -> str:
+    """The value on one line: as it is, or as JSON where that would be taken for something else."""
+    plain = isinstance(value, str) and value.isprintable() and value == value.strip() and not _AMBIGUOUS.match(value)
+    return value if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _short(value: Any) -> str:
+    text = printable(_written(value))
+    return text if columns(text) <= _VALUE else text[: _VALUE - 1] + "…"

@@ -1,0 +1,127 @@
+"""What each plugin made of a job, stage by stage: told by comparing, so that no plugin has to cooperate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
+from trainform.core.upsert import upsert
+from trainform.review.explain.leaves import Key, leaves, node_of, object_name, same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
+    from trainform.k8s.tree import Tree
+    from trainform.review.explain.owner import Owner
+    from trainform.source import Document
+
+At = tuple[str, Key]
+"""A leaf of one of the objects: `("JobSet/llm", ("spec", "suspend"))`."""
+
+Snapshot = dict[At, Any]
+
+
+class Step(NamedTuple):
+    """A value that a leaf once had, and who gave it; None where that was there before any plugin."""
+
+    value: Any
+    owner: Owner | None
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """One job on its way: all values of each leaf so far, in order, and the objects as plugins built them."""
+
+    plan: Plan
+    now: Snapshot = field(default_factory=dict)
+    steps: dict[At, list[Step]] = field(default_factory=dict)
+    built: list[Tree] = field(default_factory=list)
+
+    def copy(self) -> Trace:
+        steps = {at: list(values) for at, values in self.steps.items()}
+        return Trace(self.plan, dict(self.now), steps, self.built)
+
+    def note(self, snapshot: Snapshot, owner: Callable[[At, Any], Owner | None]) -> None:
+        """Take `snapshot` for what is now; every leaf that changed is `owner`'s."""
+        for at, value in snapshot.items():
+            if at not in self.now or not same(self.now[at], value):
+                self.steps.setdefault(at, []).append(Step(value, owner(at, value)))
+        self.now = snapshot
+
+
+@dataclass(slots=True, eq=False)
+class Recorder:
+    """An observer of the pipeline: keeps a trace for each job and Environment.
+
+    A job that is built twice, the second time under a hashed name, is traced the second time.
+    """
+
+    traces: dict[tuple[str, Document], Trace] = field(default_factory=dict)
+
+    def __call__(self, stage: str, plugin: str, plan: Plan) -> None:
+        from trainform.review.explain.owner import Owner
+
+        if stage == "check":
+            return
+        job = (plan.destination.name, plan.job_document)
+        trace = self.traces.get(job)
+        if trace is None or trace.plan is not plan:
+            trace = self.traces[job] = Trace(plan)
+        actor = Owner("plugin", plugin, stage) if plugin else None
+        trace.built = list(plan.objects)
+        trace.note(_snapshot(plan), lambda at, value: actor)
+
+
+def snapshot_of(objects: Iterable[Tree]) -> Snapshot:
+    """The leaves of all objects."""
+    return {at: value for tree in objects for at, value in _flat(object_name(tree), tree["kind"], tree)}
+
+
+def _snapshot(plan: Plan) -> Snapshot:
+    snapshot = snapshot_of(plan.objects)
+    if all(tree["kind"] != "JobSet" for tree in plan.objects):
+        snapshot.update(_flat(f"JobSet/{plan.name}", "JobSet", _preview(plan)))
+    return snapshot
+
+
+def _flat(name: str, kind: str, tree: Tree) -> Iterator[tuple[At, Any]]:
+    for leaf in leaves(tree, node_of(kind)):
+        yield (name, leaf.key), leaf.value
+
+
+def _preview(plan: Plan) -> Tree:
+    """The JobSet that the plan would become now.
+
+    Counts, marks of pods and the trainer's fields wait in the plan until the pods get them: here they have
+    them at once, so that they belong to whoever put them into the plan.
+    """
+    jobs = [_replicated_job(plan, pods) for pods in plan.pod_sets]
+    return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
+
+
+def _replicated_job(plan: Plan, pods: PodSet) -> Tree:
+    metadata = {**pods.pod["metadata"]}
+    for kind, marks in (("labels", plan.pod_labels), ("annotations", plan.pod_annotations)):
+        if marks:
+            metadata[kind] = {**(metadata.get(kind) or {}), **marks}
+    pod = {"metadata": metadata, "spec": _pod_spec(plan, pods)}
+    job_spec = {**pods.job_spec, "parallelism": pods.count, "completions": pods.count, "template": pod}
+    return {**pods.job, "template": {**pods.template, "spec": job_spec}}
+
+
+def _pod_spec(plan: Plan, pods: PodSet) -> Tree:
+    if pods.step != TRAINER_STEP:
+        return pods.pod_spec
+    containers = [_node(plan, each) if each.get("name") == NODE_CONTAINER else each for each in pods.containers]
+    return {**pods.pod_spec, "containers": containers}
+
+
+def _node(plan: Plan, container: Tree) -> Tree:
+    trainer = plan.trainer
+    wanted = {"image": trainer.image, "command": trainer.command, "args": trainer.args}
+    node = {**container, **{key: value for key, value in wanted.items() if value is not None}}
+    upsert(node, "env", trainer.env)
+    return node

@@ -1,0 +1,229 @@
+"""The fleet on one page: every job with its pods, what all of them ask for, and how that stands to the quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.api.runtime import FRAMEWORKS
+from trainform.core.resources import gpu_count
+from trainform.k8s.rules.parts import table, tables, text
+from trainform.review.capacity.amounts import spelled
+from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
+from trainform.review.capacity.verdicts import JobVerdict, QueueUse, capacity
+from trainform.review.diff.model import Diff, JobId
+from trainform.review.diff.totals import Ask, Sum, ask_of
+
+if TYPE_CHECKING:
+    from trainform.core.facts import Facts
+    from trainform.k8s.tree import Tree
+
+FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
+"""Upstream's label of a runtime, by which its SDK tells frameworks apart, too."""
+
+PLAIN = "plain"
+"""A runtime whose mlPolicy names no framework, as the plugin for it is called."""
+
+NO_QUEUE = "(none)"
+
+
+class Known(NamedTuple):
+    """What the command line found of one job; `jobset` is None where there is none, and `notes` say why.
+
+    `state` is `frozen`, `behind`, `to render`, `missing` or `error`.
+    """
+
+    id: JobId
+    runtime: str
+    framework: str
+    state: str
+    jobset: Tree | None
+    notes: tuple[str, ...] = ()
+
+
+class Step(NamedTuple):
+    """A replicated job: `pods` that run at once, `gpus` and `requests` of each of them.
+
+    `after` names the steps that must have come to a status before it starts.
+    """
+
+    name: str
+    pods: int
+    gpus: int
+    requests: tuple[tuple[str, str], ...]
+    after: tuple[tuple[str, str], ...]
+    images: tuple[str, ...]
+
+
+class FleetJob(NamedTuple):
+    """One job of the fleet. `verdict` is Kueue's as far as the quotas decide, empty where there are none."""
+
+    known: Known
+    queue: str
+    steps: tuple[Step, ...]
+    ask: Ask
+    verdict: str = ""
+    reason: str = ""
+
+    @property
+    def environment(self) -> str:
+        return self.known.id[0]
+
+    @property
+    def full_name(self) -> str:
+        return "/".join(self.known.id[1:])
+
+    @property
+    def gpus(self) -> int:
+        return sum(step.pods * step.gpus for step in self.steps)
+
+
+class Quota(NamedTuple):
+    """A quota of a ClusterQueue, and what its jobs ask of it."""
+
+    environment: str
+    queue: str
+    flavor: str
+    resource: str
+    use: QueueUse
+
+    @property
+    def is_gpu(self) -> bool:
+        return "gpu" in self.resource.lower()
+
+    @property
+    def most(self) -> int:
+        return self.use.nominal + self.use.borrowable
+
+    @property
+    def is_over(self) -> bool:
+        return self.use.asked > self.most
+
+    def told(self) -> tuple[str, ...]:
+        """Asked, nominal, borrowable and the most of all jobs together, as people compare them."""
+        return spelled(self.resource, self.use.asked, self.use.nominal, self.use.borrowable, self.most)
+
+    def percent(self, number: int) -> str:
+        """Of the bar, which is as long as the larger of what is asked and what can be had."""
+        longest = max(self.use.asked, self.most)
+        return f"{100 * number / longest:.1f}%" if longest else "0%"
+
+
+class Fleet(NamedTuple):
+    """One environment. `is_sound` is false where its facts have errors, so that no quota is worth anything."""
+
+    environment: str
+    jobs: tuple[FleetJob, ...]
+    quotas: tuple[Quota, ...]
+    is_sound: bool = True
+
+
+class Behind(NamedTuple):
+    """`message` says why so many jobs are behind: `runtime torch-distributed changed`."""
+
+    message: str
+    jobs: int
+
+
+class Report(NamedTuple):
+    """Everything on the page. `diff` is None where there is nothing to compare with, `base` what it is against."""
+
+    fleets: tuple[Fleet, ...]
+    behind: tuple[Behind, ...] = ()
+    errors: tuple[str, ...] = ()
+    diff: Diff | None = None
+    base: str = ""
+
+    @property
+    def jobs(self) -> list[FleetJob]:
+        return [job for fleet in self.fleets for job in fleet.jobs]
+
+
+class Group(NamedTuple):
+    """Jobs that have something in common, and what they ask for together."""
+
+    key: tuple[str, ...]
+    sum: Sum
+    gpus: int
+
+
+def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: bool = True) -> Fleet:
+    """The jobs of one environment by name, held against its quotas. Pure."""
+    jobs = [_job(each, facts) for each in sorted(known, key=lambda each: each.id)]
+    if not is_sound:
+        return Fleet(environment, tuple(job for job, _ in jobs), (), is_sound=False)
+    held = capacity([demand for _, demand in jobs if demand], facts)
+    verdicts = iter(held.jobs)
+    judged = tuple(_judged(job, next(verdicts)) if demand and held.queues else job for job, demand in jobs)
+    quotas = [
+        Quota(environment, queue, key.flavor, key.resource, use)
+        for queue, uses in held.queues.items()
+        for key, use in uses.items()
+    ]
+    return Fleet(environment, judged, tuple(sorted(quotas, key=_scarcest_first)))
+
+
+def _scarcest_first(quota: Quota) -> tuple[bool, str, str, str]:
+    return not quota.is_gpu, quota.queue, quota.flavor, quota.resource
+
+
+def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
+    """A job, and what Kueue would see of it; None where its JobSet cannot be read as one."""
+    own = ask_of(known.jobset) if known.jobset else None
+    if known.jobset is None or own is None:
+        return FleetJob(known, "", (), Ask("", 0, {})), None
+    demand = job_demand(known.jobset, facts)
+    steps = tuple(_steps(known.jobset, demand))
+    # Kueue's queue may be the default of the namespace, which is a fact; other schedulers' are in the JobSet alone.
+    queue = demand.queue or own.queue
+    return FleetJob(known, queue, steps, Ask(queue, sum(step.pods for step in steps), own.resources)), demand
+
+
+def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
+    return job._replace(verdict=verdict.verdict, reason=verdict.reason)
+
+
+def _steps(jobset: Tree, demand: JobDemand) -> Iterator[Step]:
+    trees = tables(table(jobset, "spec"), "replicatedJobs")
+    for tree, asked in zip(trees, demand.pod_sets, strict=True):
+        after = [(text(each, "name"), text(each, "status")) for each in tables(tree, "dependsOn")]
+        images = dict.fromkeys(text(each, "image") for each in tables(asked.pod_spec, "containers"))
+        gpus = gpu_count({"requests": asked.requests})
+        yield Step(asked.name, asked.count, gpus, _written(asked), tuple(after), tuple(filter(None, images)))
+
+
+def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
+    """What one pod requests: devices first, then cpu and memory."""
+    names = sorted(
+        (name for name, number in asked.requests.items() if number), key=lambda name: ("/" not in name, name)
+    )
+    return tuple((name, spelled(name, asked.requests[name])[0]) for name in names)
+
+
+def framework_of(runtime: Tree) -> str:
+    """What a runtime says it is for: its label, else the member of its mlPolicy."""
+    labels = table(table(runtime, "metadata"), "labels")
+    policy = table(table(runtime, "spec"), "mlPolicy")
+    return text(labels, FRAMEWORK_LABEL) or next((name for name in FRAMEWORKS if name in policy), PLAIN)
+
+
+def grouped(jobs: Sequence[FleetJob], *fields: str) -> list[Group]:
+    """The jobs by `environment`, `queue` or `framework`: who asks for most GPUs first, then by name."""
+    groups: dict[tuple[str, ...], list[FleetJob]] = {}
+    for job in jobs:
+        groups.setdefault(tuple(_field(job, field) for field in fields), []).append(job)
+    found = [_group(key, members) for key, members in groups.items()]
+    return sorted(found, key=lambda group: (-group.gpus, -group.sum.pods, group.key))
+
+
+def _field(job: FleetJob, field: str) -> str:
+    if field == "queue":
+        return job.queue or NO_QUEUE
+    return job.environment if field == "environment" else job.known.framework
+
+
+def _group(key: tuple[str, ...], jobs: Sequence[FleetJob]) -> Group:
+    total = Sum()
+    for job in jobs:
+        total.add(job.ask)
+    return Group(key, total, sum(job.gpus for job in jobs))

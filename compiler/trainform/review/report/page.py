@@ -1,0 +1,115 @@
+"""The report as one page that needs nothing else: what it shows is in it, and it may load nothing.
+
+jinja2 escapes every value. The page forbids itself the network and every script but its own, by the hash of
+its text, so that a value that got through would not run either.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from trainform.diagnostics.order import counted
+from trainform.review.diff.grouping import groups
+from trainform.review.diff.html import STYLE, render_section
+from trainform.review.diff.model import Diff
+from trainform.review.diff.wording import VERBS, headline
+from trainform.review.report.model import NO_QUEUE, FleetJob, Report, Step, grouped
+
+FILES = ("page.html.j2", "style.css", "script.js")
+"""The texts that a page is made of, in the folder `templates` beside this file."""
+
+MOST_CHANGES = 300
+"""So many changes are told with their fields, those of like jobs once; ten thousand of them nobody could read."""
+
+MOST_ERRORS = 100
+
+
+class Row(NamedTuple):
+    """A line of the table of jobs."""
+
+    job: FleetJob
+    change: str
+
+    @property
+    def queue(self) -> str:
+        return self.job.queue or NO_QUEUE
+
+
+def render_page(report: Report, files: Mapping[str, str]) -> str:
+    """The page. `files` are those of `FILES`, by name."""
+    environment = Environment(
+        loader=DictLoader(dict(files)), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    # In the order in which they are made, and no character beyond ASCII in a script.
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True}
+    environment.filters |= {"counted": counted, "thousands": "{:,}".format}
+    jobs = report.jobs
+    script = files["script.js"]
+    return environment.get_template("page.html.j2").render(
+        report=report,
+        jobs=jobs,
+        rows=_rows(report),
+        groups=[
+            ("By environment", ("env",), grouped(jobs, "environment")),
+            ("By queue", ("queue", "env"), grouped(jobs, "queue", "environment")),
+            ("By framework", ("framework",), grouped(jobs, "framework")),
+        ],
+        data=_data(jobs),
+        pods=sum(job.ask.pods for job in jobs),
+        gpus=sum(job.gpus for job in jobs),
+        states=_states(jobs),
+        errors=report.errors[:MOST_ERRORS],
+        more_errors=len(report.errors[MOST_ERRORS:]),
+        headline=headline(report.diff) if report.diff else "",
+        **_changes(report.diff),
+        style=Markup(STYLE + files["style.css"]),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _rows(report: Report) -> list[Row]:
+    changes = {job.id: VERBS[job.change] for job in report.diff.jobs} if report.diff else {}
+    return [Row(job, changes.get(job.known.id, "")) for job in report.jobs]
+
+
+def _states(jobs: Sequence[FleetJob]) -> dict[str, int]:
+    """How many jobs there are of each state and of each verdict that somebody may have to act on."""
+    found = [word for job in jobs for word in (job.known.state, job.verdict)]
+    return {word: found.count(word) for word in ("frozen", "behind", "to render", "missing", "error", "waits", "never")}
+
+
+def _changes(diff: Diff | None) -> dict[str, Any]:
+    """The change set as HTML, and how many jobs of it were left out: the least grave ones."""
+    if diff is None:
+        return {"changes": "", "more_changes": 0}
+    told = groups(diff.jobs)
+    jobs = [job for group in told[:MOST_CHANGES] for job in group]
+    behind = [job for job in diff.jobs if job.change == "behind"]
+    shown = Diff([*jobs, *behind], diff.totals, diff.already_behind)
+    return {
+        "changes": Markup("".join(render_section(shown))),
+        "more_changes": len(diff.jobs) - len(shown.jobs),
+    }
+
+
+def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
+    """What the script draws from, row by row; steps and texts that many jobs share are there once."""
+    steps: dict[tuple[Step, ...], int] = {}
+    texts: dict[str, int] = {}
+    told = [
+        [
+            steps.setdefault(job.steps, len(steps)),
+            texts.setdefault(job.known.runtime, len(texts)),
+            texts.setdefault(job.reason, len(texts)),
+            [texts.setdefault(note, len(texts)) for note in job.known.notes],
+        ]
+        for job in jobs
+    ]
+    return {"jobs": told, "steps": list(steps), "texts": list(texts)}

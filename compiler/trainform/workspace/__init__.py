@@ -1,0 +1,1 @@
+"""A repository with its lockfiles: everything between the command line and the compiler."""

@@ -1,0 +1,79 @@
+"""TrainJobs marked in their files to run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform import source
+from trainform.diagnostics import Diagnostic
+from trainform.io.repository import is_template
+from trainform.output.rerun import CannotMark, mark
+from trainform.workspace.selection import named, train_jobs
+
+if TYPE_CHECKING:
+    from trainform.io.repository import Repository
+    from trainform.source import Document
+    from trainform.workspace.target import Target
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class MarkedJob(NamedTuple):
+    """A job that is to run again for the `number`th time, and the environments that it goes to."""
+
+    document: Document
+    number: int
+    targets: list[Target]
+
+
+@dataclass(slots=True)
+class Marking:
+    """New contents of files, not written yet, and what hinders it."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    jobs: list[MarkedJob] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def mark_jobs(repository: Repository, targets: Sequence[Target]) -> Marking:
+    """Marks every TrainJob of the targets, each once, in the text that it stands in."""
+    marking = Marking()
+    found: dict[tuple[str, int, object], tuple[Document, list[Target]]] = {}
+    for target in targets:
+        for document in train_jobs(target):
+            where = (document.file, document.part.start, document.prefix)
+            found.setdefault(where, (document, []))[1].append(target)
+    for document, its_targets in found.values():
+        try:
+            number = _mark(repository, document, marking)
+        except CannotMark as error:
+            name = "/".join(named(document, its_targets[0]))
+            told = Diagnostic("TF717", "error", f"{name} cannot be marked here", str(error), ("metadata",), document)
+            marking.diagnostics.append(told)
+        else:
+            marking.jobs.append(MarkedJob(document, number, its_targets))
+    return marking
+
+
+def _mark(repository: Repository, document: Document, marking: Marking) -> int:
+    if is_template(document.file):
+        raise CannotMark("this is a template: write the annotation trainform.dev/rerun there yourself")
+    data = marking.files.get(document.file) or repository.read(document.file)
+    if isinstance(data, Diagnostic):
+        raise CannotMark(data.message)
+    before = source.load(document.part.source.text, document.file).documents
+    place = [(each.part.start, each.prefix) for each in before].index((document.part.start, document.prefix))
+    marked = mark(source.load(data, document.file).documents[place])
+    marking.files[document.file] = _encoded_like(data, marked.text)
+    return marked.number
+
+
+def _encoded_like(data: bytes, text: str) -> bytes:
+    """The text with the line ends, and the mark at its beginning, of the file that it stands in."""
+    ends = data.count(b"\r\n")
+    if data.count(b"\r") != ends or ends not in (0, data.count(b"\n")):
+        raise CannotMark("the lines of this file end in different ways: make them one, or write the annotation")
+    new = text.replace("\n", "\r\n") if ends else text
+    return (_BOM if data.startswith(_BOM) else b"") + new.encode()

@@ -1,0 +1,170 @@
+"""How far a change of the repository reaches: which jobs must be looked at, and what they are made from.
+
+Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lock or
+its rendered files changed. All are, when a change may decide which jobs there are: the project settings, or what
+an Environment says of `jobs` and `namespace`. Templates are, when its `values` changed. What was committed after
+the last rendering counts as changed: it is still to be rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from trainform.io.paths import LOCKS, JobId
+from trainform.io.repository import ENDINGS, Repository, is_template
+from trainform.io.settings import FILE, Settings, parse_settings
+from trainform.output.layout import is_part
+from trainform.workspace.target import load
+
+if TYPE_CHECKING:
+    from trainform.io.baseline import Baseline
+
+ENVIRONMENT, COMPANION = "Environment", "companion"
+
+_DECIDE_WHICH = ("jobs", "namespace")
+"""What an Environment's spec says about which jobs there are, and what they are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """`files` are the job files to read, None for all; `changed` all files that changed, and `unrendered` those that
+    changed since the last rendering that the state knows.
+
+    `things` are the runtimes and Environments that changed, as `(kind, name)`, a companion by its runtime's
+    name. `was` are the settings of the state that the change starts from.
+    """
+
+    start: Baseline
+    was: Settings
+    changed: Collection[str]
+    files: Collection[str] | None
+    things: frozenset[tuple[str, str]] = frozenset()
+    unrendered: Collection[str] = ()
+
+
+def reach(repository: Repository, start: Baseline, changed: Collection[str], locked: Collection[str]) -> Reach:
+    """Compares the repository with the state that the change starts from, since which some files `changed`. `locked`
+    are the files that jobs stand in, as their locks say."""
+    settings = repository.settings
+    if FILE in changed:
+        was = parse_settings(start.read([FILE]).get(FILE, b""))[0]
+        return Reach(start, was, start.changed([*looked_at(settings), *looked_at(was)]), None)
+    before, after = _documents_before(repository, start, changed), _documents_now(repository, changed)
+    things = frozenset(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    earlier = start.last_change(LOCKS)
+    if earlier is start:
+        files = _job_files(repository, locked, changed, before, after)
+        return Reach(start, settings, changed, files, things, changed)
+    unrendered, files = _since_rendered(repository, earlier, locked)
+    return Reach(start, settings, changed, files, things, unrendered)
+
+
+def _since_rendered(
+    repository: Repository, earlier: Baseline | None, locked: Collection[str]
+) -> tuple[Collection[str], list[str] | None]:
+    """What changed since the last rendering, and the job files to read for that; None for all."""
+    if earlier is None:
+        return (), None
+    changed = earlier.changed(looked_at(repository.settings))
+    if FILE in changed:
+        return changed, None
+    before, after = _documents_before(repository, earlier, changed), _documents_now(repository, changed)
+    return changed, _job_files(repository, locked, changed, before, after)
+
+
+def looked_at(settings: Settings) -> list[str]:
+    """What may decide about jobs, or is what they were rendered to."""
+    own = (settings.jobs, settings.runtimes, settings.environments, settings.rendered)
+    return [*dict.fromkeys([*own, LOCKS]), FILE]
+
+
+_Documents = dict[tuple[str, str], list[Any]]
+"""The trees of changed files that are no jobs, by kind and name; whatever else is in the folder of an
+Environment counts as a part of it."""
+
+
+def _documents_before(repository: Repository, start: Baseline, changed: Collection[str]) -> _Documents:
+    found = start.read(_sources(repository.settings, changed))
+    return _documents(repository.settings, found.items())
+
+
+def _documents_now(repository: Repository, changed: Collection[str]) -> _Documents:
+    read = ((path, repository.read(path)) for path in _sources(repository.settings, changed))
+    return _documents(repository.settings, ((path, data) for path, data in read if isinstance(data, bytes)))
+
+
+def _sources(settings: Settings, changed: Collection[str]) -> list[str]:
+    """Changed files that are neither state nor templates of jobs; jobs may bring their runtimes along."""
+    above = tuple(f"{folder}/" for folder in (settings.runtimes, settings.environments, settings.jobs))
+    return [path for path in sorted(changed) if path.startswith(above) and path.endswith(ENDINGS)]
+
+
+def _documents(settings: Settings, files: Iterable[tuple[str, bytes]]) -> _Documents:
+    found: _Documents = {}
+    environments = f"{settings.environments}/"
+    for path, data in files:
+        if is_template(path):
+            continue
+        for document in load(path, data).documents:
+            key = _key(document.tree)
+            if path.startswith(environments):
+                key = (ENVIRONMENT, path.removeprefix(environments).partition("/")[0])
+            if key[0] != "TrainJob":
+                found.setdefault(key, []).append(document.tree)
+    return found
+
+
+def _key(tree: dict[str, Any]) -> tuple[str, str]:
+    from trainform.core.companions import runtime_of
+
+    if runtime := runtime_of(tree):
+        return COMPANION, runtime
+    metadata = tree.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    return str(tree.get("kind")), str(name)
+
+
+def _job_files(
+    repository: Repository, locked: Collection[str], changed: Collection[str], before: _Documents, after: _Documents
+) -> list[str] | None:
+    """The job files to read: those that changed, and those that no lock knows; None for all."""
+    environments = [key for key in before.keys() | after.keys() if key[0] == ENVIRONMENT]
+    specs = [tuple(_spec(documents.get(key, ())) for documents in (before, after)) for key in environments]
+    if any(_differ(spec, _DECIDE_WHICH) for spec in specs):
+        return None
+    templates = any(_differ(spec, ("values",)) for spec in specs)
+    files = repository.jobs().files
+    return [f for f in files if f in changed or f not in locked or (templates and is_template(f))]
+
+
+def _spec(trees: Iterable[Any]) -> dict[str, Any] | None:
+    """The spec of the Environment among the changed documents of its folder; None where it is not there."""
+    own = [tree for tree in trees if tree.get("kind") == ENVIRONMENT]
+    if not own:
+        return None
+    spec = own[0].get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _differ(specs: tuple[dict[str, Any] | None, ...], keys: Iterable[str]) -> bool:
+    before, after = specs
+    if before is None or after is None:
+        return before is not after
+    return any(before.get(key) != after.get(key) for key in keys)
+
+
+def jobs_of(paths: Iterable[str], settings: Settings) -> set[JobId]:
+    """The jobs that locks and rendered files among `paths` belong to; lists of shared folders are nobody's."""
+    found: set[JobId] = set()
+    for path in paths:
+        if path.startswith(f"{LOCKS}/"):
+            parts = path.removeprefix(f"{LOCKS}/").removesuffix(".lock").split("/")
+        elif path.startswith(f"{settings.rendered}/"):
+            parts = path.removeprefix(f"{settings.rendered}/").split("/")[:-1][:3]
+        else:
+            continue
+        if len(parts) == 3 and all(map(is_part, parts)):
+            found.add((parts[0], parts[1], parts[2]))
+    return found
