@@ -28,7 +28,7 @@ from trainform.io.paths import lock_file
 from trainform.io.writer import JobChange, stage
 from trainform.output.layout import job_files, job_folder
 from trainform.source import load
-from trainform.workspace.fingerprint import Present, lock_of
+from trainform.workspace.fingerprint import CurrentInputs, lock_of
 from trainform.workspace.lockfile import LockFile, dump
 
 ROUNDS = 15
@@ -80,7 +80,7 @@ def one_round(texts: list[str], runtime: str, folder: Path) -> dict[str, float]:
     ):
         compiling = clock.timed(BUILD, compile_documents)
         compilation = compiling([*shared, *jobs], catalogue=catalogue, plugins=plugins, cache=cache)
-    present = Present(__version__, {}, compilation.inputs, catalogue)
+    present = CurrentInputs(__version__, {}, compilation.inputs, catalogue)
     files = clock.timed(BYTES, lambda: [job_files(job.objects, "per-object") for job in compilation.jobs])()
     pairs = list(zip(compilation.jobs, files, strict=True))
     locks = clock.timed(LOCK, lambda: [dump(LockFile(lock_of(job, present, made))) for job, made in pairs])()

@@ -1,4 +1,4 @@
-"""Changes of a repository of thirteen jobs in two environments, each of few jobs or of what may concern all."""
+"""Changes of a repository of thirteen jobs in two environments, each of a few jobs or of what may concern all."""
 
 from __future__ import annotations
 
@@ -200,10 +200,93 @@ def other_attributes(place: Repository) -> None:
     place.write("jobs/.gitattributes", "*.yaml text\n")
 
 
+def add_a_manifest(place: Repository) -> None:
+    place.write("rendered/prod/ml/job-3/jobset-other.yaml", "kind: JobSet\n")
+
+
+def edit_a_lock(place: Repository) -> None:
+    file = place.root / ".trainform/locks/prod/ml/job-3.lock"
+    file.write_text(file.read_text().replace("jobs/job-3.yaml", "jobs/job-4.yaml"))
+
+
+def a_run_was_interrupted(place: Repository) -> None:
+    file = place.root / ".trainform/locks/prod/ml/job-3.lock"
+    file.write_text(file.read_text().rstrip().removesuffix("}") + ', "previous": null}\n')
+
+
+def a_comment(place: Repository) -> None:
+    place.write("jobs/job-3.yaml", "# as it was\n" + job("job-3"))
+
+
+def another_file_of_the_same_bytes(place: Repository) -> None:
+    file = place.root / "jobs/job-3.yaml"
+    text = file.read_text()
+    file.unlink()
+    file.write_text(text)
+
+
+def an_environment_goes(place: Repository) -> None:
+    shutil.rmtree(place.root / "environments/test")
+
+
+def an_environment_of_its_own_namespace(place: Repository) -> None:
+    place.write("environments/prod/environment.yaml", environment() + "  namespace: other\n")
+
+
+def other_values(place: Repository) -> None:
+    place.write("jobs/made.yaml.j2", job("made").replace("numNodes: 2", "numNodes: {{ env.nodes }}"))
+    place.write("environments/prod/environment.yaml", environment() + "  values: {nodes: 3}\n")
+
+
+def settings_of_output(place: Repository) -> None:
+    place.write("trainform.yaml", "rendered: elsewhere\n")
+
+
+def a_link_for_a_folder(place: Repository) -> None:
+    shutil.move(place.root / "rendered/prod", place.root / "elsewhere")
+    (place.root / "rendered/prod").symlink_to("../elsewhere")
+
+
+def output_outside_of_the_repository(place: Repository) -> None:
+    outside = place.root.parent / "outside"
+    (place.root / "rendered/prod/ml").rename(outside)
+    (place.root / "rendered/prod/ml").symlink_to(outside)
+
+
+def locks_outside_of_the_repository(place: Repository) -> None:
+    outside = place.root.parent / "outside"
+    (place.root / ".trainform/locks/prod/ml").rename(outside)
+    (place.root / ".trainform/locks/prod/ml").symlink_to(outside)
+
+
+def a_snapshot_is_edited(place: Repository) -> None:
+    for file in (place.root / ".trainform/snapshots").iterdir():
+        file.write_text(file.read_text() + "# by hand\n")
+
+
+def a_key_in_the_clear(place: Repository) -> None:
+    key = "apiVersion: v1\nkind: Secret\nmetadata: {name: job-3-mpi-ssh-auth, namespace: ml}\n"
+    place.write(
+        "environments/prod/keys/key.yaml", key + "type: kubernetes.io/ssh-auth\nstringData: {ssh-privatekey: x}\n"
+    )
+
+
 FEW = [nothing, edit, edit_and_commit, delete, delete_and_commit, add, ignored, move, rename, one_of_two_goes]
-FEW += [one_of_two_moves, a_name_twice, a_name_twice_in_a_changed_file, broken, wrong, edit_by_hand, foreign]
+FEW += [one_of_two_moves, broken, wrong, edit_by_hand, foreign]
 FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, a_list_is_wrong]
 FEW += [an_odd_name_goes, an_odd_name_has_another_job, a_file_below_the_folder_of_a_job, other_ends_of_lines]
-ALL = [a_snapshot_is_gone, edit_the_runtime, edit_an_environment, a_runtime_among_the_jobs, a_template, settings]
+ALL = [
+    a_name_twice,
+    a_name_twice_in_a_changed_file,
+    a_snapshot_is_gone,
+    edit_the_runtime,
+    edit_an_environment,
+    a_runtime_among_the_jobs,
+    a_template,
+    settings,
+]
 ALL += [every_job, a_link_that_leads_out, a_folder_that_leads_out, jobs_behind_a_link, jobs_of_another_repository]
 ALL += [output_behind_a_link, a_part_of_a_checkout, other_attributes]
+FEW += [add_a_manifest, edit_a_lock, a_run_was_interrupted, a_comment, another_file_of_the_same_bytes]
+ALL += [an_environment_goes, an_environment_of_its_own_namespace, other_values, settings_of_output, a_link_for_a_folder]
+ALL += [output_outside_of_the_repository, locks_outside_of_the_repository, a_snapshot_is_edited, a_key_in_the_clear]

@@ -86,8 +86,8 @@ def _warm_up() -> None:
     from support.repositories import environment, job, runtime
     from trainform import compile_stream
     from trainform.cli.commands import check, render, upgrade  # noqa: F401
-    from trainform.workspace.runs import run_in  # noqa: F401
-    from trainform.workspace.verify import Examination  # noqa: F401
+    from trainform.workspace.build import build  # noqa: F401
+    from trainform.workspace.verify import verify  # noqa: F401
 
     compile_stream("---\n".join([environment(naming="content-hash"), runtime(), job("llm")]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -27,11 +28,36 @@ def repository_options(command: F) -> F:
 
 def scale_options(command: F) -> F:
     """`--shard` and `--workers`: for repositories of many thousand jobs. The result does not depend on them."""
-    shard = click.option("--shard", metavar="K/N", help="Only every Nth job: for N machines side by side.")
+    shard = click.option(
+        "--shard", metavar="K/N", help="Process shard K of N; jobs are assigned by a hash of their name."
+    )
     workers = click.option(
-        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes. Default: one for each processor."
+        "--workers", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
     )
     return shard(workers(command))
+
+
+def cache_option(command: F) -> F:
+    """`--no-cache`: the result does not depend on it."""
+    return click.option("--no-cache", is_flag=True, help="Read every file, even if it did not change.")(command)
+
+
+class Command(click.Command):
+    """A command whose requests may turn out to be impossible: it says so as click says that an option is wrong."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from trainform.workspace.errors import InvocationError
+
+        try:
+            return super().invoke(ctx)
+        except InvocationError as error:
+            if error.option:
+                raise click.BadParameter(str(error), ctx, param_hint=error.option) from error
+            raise click.ClickException(str(error)) from error
+
+
+command = partial(click.command, cls=Command)
+"""`click.command` for commands that look at a repository."""
 
 
 def chosen_shard(shard: str | None) -> Shard:

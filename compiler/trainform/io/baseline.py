@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from trainform.io.files import read_bytes
@@ -22,6 +23,9 @@ class Baseline(Protocol):
 
     def changed(self, within: Sequence[str]) -> set[str]:
         """Those that the working tree now has other bytes for, has not, or has newly: ignored ones, too."""
+
+    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
+        """Starts to look for what `changed`; what is returned waits for it."""
 
     def last_change(self, within: str) -> Baseline | None:
         """The state in which something below `within` last changed; None where that is not known."""
@@ -53,10 +57,9 @@ class Commit(NamedTuple):
         """Git compares ids of objects, and knows by time and size which files need no look."""
         return self.looking(within)()
 
-    def looking(self, within: Sequence[str], *, strictly: bool = False) -> Callable[[], set[str]]:
-        """Starts to look for what changed; what is returned waits for it. `strictly` as for `start`."""
-        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within, strictly=strictly)
-        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within, strictly=strictly)
+    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
+        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within)
+        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
 
         def found() -> set[str]:
             try:
@@ -66,27 +69,6 @@ class Commit(NamedTuple):
             return {*_split(changed), *_split(others)}
 
         return found
-
-    def differing(self, other: str, within: Sequence[str]) -> set[str]:
-        """The files that another commit has other bytes for, has not, or has besides."""
-        return {*_split(git(self.root, *_LOOK, *_DIFF, self.id, other, "--", *within))}
-
-    def plain_files(self, within: str) -> set[str]:
-        """The files below `within` that are neither links nor of other repositories."""
-        return self._tree((b"100",), "-r", within)
-
-    def folders(self, within: str) -> set[str]:
-        """The folders below `within` that are neither links nor of other repositories."""
-        return self._tree((b"040",), "-rd", within)
-
-    def strangers(self, *within: str) -> set[str]:
-        """Links and other repositories there: what git does not look into."""
-        return self._tree((b"120", b"160"), "-r", *within)
-
-    def _tree(self, modes: tuple[bytes, ...], option: str, *within: str) -> set[str]:
-        """What has a mode that begins like these, of the entries `<mode> <type> <id>`, a tab and the path."""
-        found = _parts(git(self.root, *_LOOK, "ls-tree", option, "-z", self.id, "--", *within))
-        return {os.fsdecode(entry.partition(b"\t")[2]) for entry in found if entry.startswith(modes)}
 
     def last_change(self, within: str) -> Baseline:
         """This very commit where there was none; in a shallow clone, the oldest commit at the earliest."""
@@ -110,6 +92,9 @@ class Folder(NamedTuple):
     def changed(self, within: Sequence[str]) -> set[str]:
         either = {*self.paths(within), *_below(self.root, within)}
         return {path for path in either if _bytes(self.root, path) != _bytes(self.path, path)}
+
+    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
+        return partial(self.changed, within)
 
     def last_change(self, within: str) -> None:
         """A folder has no history."""

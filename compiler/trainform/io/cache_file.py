@@ -1,19 +1,21 @@
-"""Records of what was proven, in git's own folder: never committed, of this clone alone, free to be deleted."""
+"""One file of ours in git's own folder: of this clone alone, never committed, and free to be deleted."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from stat import S_ISDIR, S_ISREG
+from typing import Any, NamedTuple
 
 from trainform.io.files import write_bytes
 from trainform.io.git import GitError, git_folder
 
 
 def read(root: str, purpose: str) -> dict[str, Any] | None:
-    """The record for a purpose; None where there is none as `write` wrote it."""
+    """The document for a purpose; None where there is none as `write` wrote it."""
     try:
         with open(_path(root, purpose), "rb") as file:
             digest, _, text = file.read().partition(b"\n")
@@ -27,9 +29,8 @@ def read(root: str, purpose: str) -> dict[str, Any] | None:
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
     """Whole or not at all. Raises GitError and OSError."""
     path = _path(root, purpose)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
     draft = f"{path}.{os.getpid()}"
-    text = json.dumps(tree).encode()
+    text = json.dumps(tree, separators=(",", ":")).encode()
     try:
         write_bytes(draft, f"{hashlib.sha256(text).hexdigest()}\n".encode() + text)
         os.replace(draft, path)
@@ -37,6 +38,47 @@ def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
         with suppress(OSError):
             os.remove(draft)
         raise
+
+
+def clock(root: str) -> int | None:
+    """The time, in nanoseconds, as the file system tells it; None where nothing can be written.
+
+    It stamps files by a clock of its own, which may be another machine's.
+    """
+    try:
+        path = _path(root, "clock")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_bytes(path, b"")
+        os.utime(path)
+        return os.stat(path).st_mtime_ns
+    except (GitError, OSError):
+        return None
+
+
+class Identity(NamedTuple):
+    """What tells one state of some files from another, and when the last of them changed (nanoseconds)."""
+
+    number: int
+    newest: int
+
+
+def identity(paths: Iterable[str]) -> Identity | None:
+    """Of files and folders, links not followed; None where one is missing or a link.
+
+    As in git's index: type, size, times of change and inode. A folder changes with the names in it.
+    """
+    told: list[int] = []
+    newest = 0
+    for path in paths:
+        try:
+            found = os.lstat(path)
+        except OSError:
+            return None
+        if not (S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)):
+            return None
+        told += (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
+    return Identity(hash(tuple(told)), newest)  # of integers, a hash is the same in every process
 
 
 def _path(root: str, purpose: str) -> str:

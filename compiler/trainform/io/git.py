@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from subprocess import PIPE
 
 
@@ -67,34 +67,13 @@ def _objects(answer: bytes) -> Iterator[bytes | None]:
         at += size + 1
 
 
-def attributes(root: str, names: Sequence[str], paths: Sequence[str]) -> set[str]:
-    """What git's attributes of these names are for some paths, whether or not there are such files."""
-    found = git(root, "check-attr", "-z", *names, "--", *paths).split(b"\0")
-    return {os.fsdecode(value) for value in found[2::3]}
-
-
-def setting(root: str, name: str) -> str:
-    """A setting of git; empty where it is not set."""
-    try:
-        return git(root, "config", "--get", name).decode(errors="replace").strip()
-    except GitError:
-        return ""
-
-
-def is_sparse(root: str) -> bool:
-    """Whether a part of the files may be left out of the checkout, as far as can be seen without asking git."""
-    return os.path.exists(os.path.join(git_folder(root), "info", "sparse-checkout"))
-
-
 def git(root: str, *arguments: str, given: bytes = b"") -> bytes:
     """Standard output of git in the folder `root`; GitError with what it says when it fails."""
     return start(root, *arguments)(given)
 
 
-def start(root: str, *arguments: str, strictly: bool = False) -> Callable[[bytes], bytes]:
-    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives. With
-    `strictly`, a warning is an error: git goes on without what it may not read.
-    """
+def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
+    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives."""
     command = ["git", "--no-pager", "-C", root, *arguments]
     try:
         process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
@@ -104,7 +83,7 @@ def start(root: str, *arguments: str, strictly: bool = False) -> Callable[[bytes
     def output(given: bytes = b"") -> bytes:
         with process:
             out, said = process.communicate(given)
-        if process.returncode or (strictly and said):
+        if process.returncode:
             lines = said.decode(errors="replace").strip().splitlines()
             raise GitError(lines[0] if lines else f"git {arguments[0]} failed")
         return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from trainform.io.files import read_bytes
 from trainform.io.repository import inside
@@ -64,11 +64,12 @@ def file_bytes(root: str, file: str) -> bytes | None:
     return _plain(os.path.join(root, file))
 
 
-def files_below(root: str, folder: str) -> Iterator[str]:
-    """Every file below a folder, in order, as paths relative to the root; links are not followed."""
+def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterator[str]:
+    """Every file below a folder, in order, as paths relative to the root; links are not followed, and folders of
+    `without` are passed over."""
     for above, folders, files in os.walk(os.path.join(root, folder)):
-        folders.sort()
         within = os.path.relpath(above, root).replace(os.sep, "/")
+        folders[:] = sorted(name for name in folders if f"{within}/{name}" not in without)
         yield from (f"{within}/{name}" for name in sorted(files))
 
 

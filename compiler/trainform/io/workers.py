@@ -1,24 +1,22 @@
-"""Work on several processors: forked processes that share what is in memory, answers in the order of the tasks.
+"""Work on several processors, with results in the order of the tasks.
 
-Forking copies nothing until it is written to, so that each worker has the whole repository as the parent had
-read it. Where a platform cannot fork, everything is done in this process.
+On Linux workers are forked: they share what the parent has read, and copy nothing until it is written to. Elsewhere
+forking is not safe (macOS) or not there (Windows), and everything is done in this process.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
-import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 Task = TypeVar("Task")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class WorkerDied(Exception):
-    """A worker ended without an answer: killed from outside, for want of memory for example."""
+    """A worker ended without a result: killed from outside, for example because memory ran out."""
 
 
 def processors() -> int:
@@ -29,63 +27,55 @@ def processors() -> int:
 
 
 def can_fork() -> bool:
-    return hasattr(os, "fork")
+    return sys.platform == "linux"
 
 
-@contextmanager
-def answers(tasks: Sequence[Task], work: Callable[[Task], Answer], workers: int) -> Iterator[Iterator[Answer]]:
-    """The answers of `work` to each task, in the order of the tasks, while other workers go on with theirs.
+def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
+    """The results of `work` for each task, in the order of the tasks, from up to `workers` processes.
 
-    What a worker raises is raised here. When the context is left, workers that are still at work are stopped.
+    What `work` raises is raised here. Raises WorkerDied where a worker was killed. Tasks that have not begun when the
+    iteration is given up are never done.
     """
-    crew = [_start(tasks[at::workers], work) for at in range(min(workers, len(tasks)))]
+    if workers < 2 or len(tasks) < 2 or not can_fork():
+        yield from map(work, tasks)
+        return
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(
+        min(workers, len(tasks)), mp_context=get_context("fork"), initializer=_start, initargs=(work,)
+    )
     try:
-        yield (_receive(crew[at % len(crew)][1]) for at in range(len(tasks)))
+        yield from pool.map(_call, tasks)
+    except BrokenProcessPool as error:
+        raise WorkerDied("a worker process was killed, perhaps because memory ran out: try --workers 1") from error
     finally:
-        for process, pipe in crew:
-            pipe.close()
-            _end(process)
+        pool.shutdown(cancel_futures=True)
 
 
-def _start(tasks: Sequence[Task], work: Callable[[Task], Any]) -> tuple[int, BinaryIO]:
-    """A worker for some tasks: its process, and the pipe that its answers come through."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process:
-        os.close(writing)
-        return process, open(reading, "rb")
-    try:
-        os.close(reading)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent says what there is to say
-        with open(writing, "wb") as pipe:
-            for task in tasks:
-                _answer(task, work, pipe)
-    except BrokenPipeError:
-        pass  # nobody wants the rest
-    finally:
-        os._exit(0)  # never back into the parent's code, nor its clean-up
+_work: Callable[[Any], Any]
+"""What this worker does: set once, when it starts. A fork inherits it, so that it need not be pickled."""
 
 
-def _answer(task: Task, work: Callable[[Task], Any], pipe: BinaryIO) -> None:
-    try:
-        answer = (True, work(task))
-    except Exception as error:
-        answer = (False, error)
-    pickle.dump(answer, pipe, pickle.HIGHEST_PROTOCOL)
-    pipe.flush()
+def _start(work: Callable[[Any], Any]) -> None:
+    import signal
+    import threading
+
+    global _work
+    _work = work
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent says what there is to say
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _receive(pipe: BinaryIO) -> Any:
-    try:
-        is_good, answer = pickle.load(pipe)
-    except (EOFError, pickle.UnpicklingError) as error:
-        raise WorkerDied("a worker process was killed, perhaps for want of memory: try --workers 1") from error
-    if not is_good:
-        raise answer
-    return answer
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for tasks for ever, and keep the repository locked."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
-def _end(process: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGTERM)
-    os.waitpid(process, 0)
+def _call(task: Any) -> Any:
+    return _work(task)

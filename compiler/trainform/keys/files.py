@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trainform.api.environment import Secrets
     from trainform.core.compile import Compilation
     from trainform.core.secrets import KeyFiles, SecretNeed
-    from trainform.workspace.target import Target
+    from trainform.workspace.inputs import EnvironmentInputs
 
 MISSING = "TF324"
 ABOUT_KEYS = ("TF156", "TF325", "TF326", "TF901")
@@ -45,15 +45,15 @@ def key_tasks(
     A job needs its keys whether it compiles or not. Told are errors of the repository, with which there is no
     task, and those of jobs: of jobs asked for by name all but missing keys, of others those about keys.
     """
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.discovery import Workspace
     from trainform.workspace.selection import select
 
-    targets = repository_targets(repository, env)
-    problems = select(targets, jobs, repository.root) if jobs else []
-    outcome = compile_targets(targets, problems, wants_job=False)
+    environments = Workspace(repository, asked=env).read()
+    problems = select(environments, jobs, repository.root) if jobs else []
+    outcome = compile_environments(environments, problems, wants_job=False)
     errors = [each for each in outcome.diagnostics if each.severity == "error"]
-    tasks = [] if errors else [_task(*each) for each in zip(targets, outcome.compilations, strict=True)]
+    tasks = [] if errors else [_task(*each) for each in zip(environments, outcome.compilations, strict=True)]
     faults = [each for job in outcome.jobs for each in job.diagnostics if _is_told(each, bool(jobs))]
     return tasks, [*errors, *faults]
 
@@ -64,14 +64,14 @@ def _is_told(problem: Diagnostic, asked: bool) -> bool:
     return problem.code in ABOUT_KEYS
 
 
-def _task(target: Target, compilation: Compilation) -> KeyTask:
+def _task(inputs: EnvironmentInputs, compilation: Compilation) -> KeyTask:
     from trainform.api import DEFAULT_ENVIRONMENT
     from trainform.core.secrets import key_files
 
-    secrets = (target.environment or DEFAULT_ENVIRONMENT).spec.secrets
+    secrets = (inputs.environment or DEFAULT_ENVIRONMENT).spec.secrets
     needs = [need for job in compilation.jobs for need in job.secrets]
-    existing = key_files(document.tree for document in target.inputs.documents)
-    return KeyTask(target.folder, target.document, secrets, needs, existing)
+    existing = key_files(document.tree for document in inputs.sources.documents)
+    return KeyTask(inputs.folder, inputs.document, secrets, needs, existing)
 
 
 def write_key(repository: Repository, path: str, text: str) -> Diagnostic | None:

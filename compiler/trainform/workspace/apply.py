@@ -1,100 +1,81 @@
-"""Carries out what a run worked out, and says a word about it."""
+"""Puts what a build planned in place, in an order in which it can be interrupted anywhere."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainform.diagnostics.order import counted, has_errors
 from trainform.io import writer
 from trainform.io.paths import LOCKS, SNAPSHOTS, lock_file
 from trainform.io.place import os_error
 from trainform.io.writer import Staged
 from trainform.output.layout import job_folder
-from trainform.workspace.staleness import message
 
 if TYPE_CHECKING:
-    from trainform.workspace.assembling import Run
+    from trainform.io.repository import Repository
+    from trainform.workspace.plan import ChangeSet
+
+_Step = tuple[str, Callable[[str], None]]
+"""A path, and what is done with it."""
 
 
-def carry_out(run: Run, *, keep_going: bool) -> bool:
-    """Puts everything in place; with an error anywhere nothing (False), or only what is good to `keep_going`.
-
-    What hinders the writing, a full disk for example, is added to the diagnostics, and stops it.
-    """
+def apply(plan: ChangeSet, repository: Repository) -> None:
+    """Puts everything in place. What prevents it, for example a full disk, is added to the plan's conflicts."""
     path = ""
-    may_write = not run.unwritable and (keep_going or not has_errors(run.everything_told()))
     try:
-        for path, do in _in_order(run) if may_write else ():
+        for path, do in _steps(plan, repository):
             do(path)
     except OSError as error:
-        run.diagnostics.append(os_error("TF707", path, error, "cannot be written"))
-        run.wrote.clear()  # which of them were is not known; the next run goes on from there
-        run.removed.clear()
-    return may_write
+        plan.conflicts.append(os_error("TF707", path, error, "cannot be written"))
+        plan.wrote.clear()  # which of them were is not known; the next run goes on from there
+        plan.removed.clear()
 
 
-def _in_order(run: Run) -> Iterator[tuple[str, Callable[[str], None]]]:
-    """What to do with which path. Stopped anywhere, no lock names a snapshot that is not there, no list names a
-    folder that is not there, and what is left of a job that goes has its lock."""
-    snapshots = {path: data for path, data in run.files.items() if path.startswith(SNAPSHOTS)}
-    lists = {path: data for path, data in run.files.items() if path not in snapshots}
-    yield from _files(run, {path: data for path, data in snapshots.items() if data is not None})
-    yield from _jobs(run, going=False)
-    yield from _files(run, lists)
-    yield from _jobs(run, going=True)
-    yield from _files(run, {path: data for path, data in snapshots.items() if data is None})
+def _steps(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
+    """Interrupted anywhere, no lock names a snapshot that is not there, no list names a folder that is not there, and
+    what is left of a job that is removed has its lock."""
+    snapshots = {path: data for path, data in plan.files.items() if path.startswith(SNAPSHOTS)}
+    lists = {path: data for path, data in plan.files.items() if path not in snapshots}
+    yield from _files(repository, {path: data for path, data in snapshots.items() if data is not None})
+    yield from _new_and_changed(plan, repository)
+    yield from _files(repository, lists)
+    yield from _jobs(plan, repository, lambda job: plan.jobs[job] is Staged.GOES)
+    yield from _files(repository, {path: data for path, data in snapshots.items() if data is None})
 
 
-def _jobs(run: Run, *, going: bool) -> Iterator[tuple[str, Callable[[str], None]]]:
-    root, rendered = run.repository.root, run.repository.settings.rendered
-    together = set() if going else set(_new_namespaces(run))
+def _new_and_changed(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
+    root, rendered = repository.root, repository.settings.rendered
+    together = set(_new_namespaces(plan, repository))
     for environment, namespace in sorted(together):
-        yield (
-            f"{rendered}/{environment}/{namespace}",
-            partial(writer.apply_together, root, locks=f"{LOCKS}/{environment}/{namespace}"),
-        )
-    for job, change in run.jobs.items():
-        if (change is Staged.GOES) == going and job[:2] not in together:
+        locks = f"{LOCKS}/{environment}/{namespace}"
+        yield f"{rendered}/{environment}/{namespace}", partial(writer.apply_together, root, locks=locks)
+    yield from _jobs(plan, repository, lambda job: plan.jobs[job] is not Staged.GOES and job[:2] not in together)
+
+
+def _jobs(plan: ChangeSet, repository: Repository, wanted: Callable[[tuple[str, str, str]], bool]) -> Iterator[_Step]:
+    root, rendered = repository.root, repository.settings.rendered
+    for job, change in plan.jobs.items():
+        if wanted(job):
             yield job_folder(rendered, *job), partial(writer.apply, root, lock_file=lock_file(job), change=change)
 
 
-def _new_namespaces(run: Run) -> Iterator[tuple[str, str]]:
-    """The namespaces, each in its environment, that there is nothing of as yet: their jobs come in one step."""
-    root, rendered = run.repository.root, run.repository.settings.rendered
+def _new_namespaces(plan: ChangeSet, repository: Repository) -> Iterator[tuple[str, str]]:
+    """The namespaces, each in its environment, of which there is nothing yet: their jobs come in one step."""
     namespaces: dict[tuple[str, str], list[str]] = {}
-    for environment, namespace, name in run.jobs:
+    for environment, namespace, name in plan.jobs:
         namespaces.setdefault((environment, namespace), []).append(name)
     for (environment, namespace), names in namespaces.items():
-        folder, locks = f"{rendered}/{environment}/{namespace}", f"{LOCKS}/{environment}/{namespace}"
-        if all(run.jobs[environment, namespace, name] is Staged.NEW for name in names) and writer.stand_alone(
-            root, folder, locks, names
-        ):
+        folder, locks = (
+            f"{repository.settings.rendered}/{environment}/{namespace}",
+            f"{LOCKS}/{environment}/{namespace}",
+        )
+        is_new = all(plan.jobs[environment, namespace, name] is Staged.NEW for name in names)
+        if is_new and writer.stand_alone(repository.root, folder, locks, names):
             yield environment, namespace
 
 
-def _files(run: Run, files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Callable[[str], None]]]:
-    root = run.repository.root
+def _files(repository: Repository, files: Mapping[str, bytes | None]) -> Iterator[_Step]:
+    root = repository.root
     for path, data in files.items():
         yield path, partial(writer.remove, root) if data is None else partial(writer.write, root, data=data)
-
-
-def tell(run: Run, *, wrote: bool) -> None:
-    """A line on stdout for each manifest that changed, a count of the jobs that did not, and who is behind."""
-    if not wrote:
-        print("nothing was written, because of the errors above", file=sys.stderr)
-        return
-    run.wrote.sort()
-    run.removed.sort()
-    sys.stdout.writelines(f"wrote {path}\n" for path in run.wrote)
-    sys.stdout.writelines(f"removed {path}\n" for path in run.removed)
-    lines = []
-    if repinned := sum(change is Staged.LOCK for change in run.jobs.values()):
-        lines.append(f"{counted(repinned, 'job')} pinned anew, files unchanged")
-    if run.unchanged or not run.jobs:
-        lines.append(f"{counted(run.unchanged, 'job')} unchanged")
-    lines += [message(cause, jobs) for cause, jobs in run.behind.items()]
-    if lines:
-        print("\n".join(lines))

@@ -2,156 +2,231 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
+from trainform.io.baseline import baseline
 from trainform.io.paths import JobId
-from trainform.io.repository import Repository
-from trainform.review.diff.model import Diff, diff_job
+from trainform.review.diff.model import Diff, JobDiff, Reason, diff_job
 from trainform.review.diff.totals import Ask, ask_of
-from trainform.workspace.compiling import Outcome, compile_targets
-from trainform.workspace.discovery import load_all, repository_targets
-from trainform.workspace.falling_behind import falling_behind
-from trainform.workspace.fleet import Fleet
-from trainform.workspace.reach import Reach, jobs_of, reach
-from trainform.workspace.recalled import overview
-from trainform.workspace.staleness import presents_of
-from trainform.workspace.target import Target
-from trainform.workspace.uptodate import set_frozen_apart
-from trainform.workspace.versions import Version, untouched, version_compiled, version_rendered, versions_before
+from trainform.workspace.cache import BuildCache
+from trainform.workspace.change import COMPANION, ENVIRONMENT, ChangeScope, change_scope, jobs_of, watched
+from trainform.workspace.compilation import Outcome, compile_environments
+from trainform.workspace.discovery import Workspace, load_files
+from trainform.workspace.inputs import EnvironmentInputs
+from trainform.workspace.overview import Overview, overview
+from trainform.workspace.staleness import current_inputs
+from trainform.workspace.uptodate import take_frozen
+from trainform.workspace.versions import (
+    Version,
+    unchanged_train_jobs,
+    version_compiled,
+    version_rendered,
+    versions_before,
+)
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
-    from trainform.io.baseline import Baseline
-    from trainform.workspace.fingerprint import Present
+    from trainform.io.repository import Repository
+    from trainform.workspace.fingerprint import Cause, CurrentInputs
+    from trainform.workspace.lockfile import Pins
 
 
-@dataclass(slots=True)
-class Now:
-    """The repository as it is: all jobs at a glance, and those that the change reaches read, compiled or frozen.
+class Difference(NamedTuple):
+    """What changes; all diagnostics are in the outcome. A job with an error is no part of the difference."""
 
-    `sources` are the files of jobs that were read, None for all.
+    diff: Diff
+    outcome: Outcome
+
+
+def diff(
+    repository: Repository,
+    problems: Sequence[Diagnostic],
+    base: str,
+    environments: Sequence[str],
+    *,
+    cached: bool = True,
+) -> Difference:
+    """The difference that the working tree makes to the commit, or the folder, `base`.
+
+    Raises GitError for a base that there is not, and OSError for what cannot be read.
+    """
+    start = baseline(repository.root, base)
+    changes = start.looking(watched(repository.settings))
+    workspace = Workspace(repository, problems, environments)
+    found = overview(workspace.locks, BuildCache.open(workspace, enabled=cached))
+    scope = change_scope(repository, start, changes(), found.sources())
+    tree = _read(workspace, scope, found)
+    if scope.files is not None and any(each.code == "TF201" for each in tree.outcome.all_diagnostics()):
+        # The runtime may stand in the file of a job that nobody had a reason to read.
+        tree = _read(workspace, replace(scope, files=None), found)
+    return Difference(_difference(tree), tree.outcome)
+
+
+@dataclass(slots=True, kw_only=True)
+class _WorkingTree:
+    """The repository as it is: an overview of all jobs, and those that the change may affect, compiled or frozen.
+
+    `sources` are the files of jobs that were read, None for all; `faulty` those with errors.
     """
 
-    repository: Repository
-    reach: Reach
-    fleet: Fleet
+    workspace: Workspace
+    scope: ChangeScope
+    overview: Overview
     sources: Collection[str] | None
-    targets: list[Target]
+    environments: list[EnvironmentInputs]
     outcome: Outcome
     compiled: dict[JobId, CompiledJob]
     frozen: set[JobId]
-    presents: dict[str, Present]
-    environments: Collection[str] = ()
-    faulty: set[str] = field(default_factory=set)
+    current: dict[str, CurrentInputs]
+    faulty: set[str]
 
     def concerns(self, job: JobId) -> bool:
-        return not self.environments or job[0] in self.environments
+        return not self.workspace.asked or job[0] in self.workspace.asked
 
-    def is_alive(self, job: JobId) -> bool:
-        """Whether there is a TrainJob of it. One whose file nobody had a reason to read is as it was."""
+    def is_present(self, job: JobId) -> bool:
+        """Whether it has a TrainJob. One whose file nobody had a reason to read is as it was."""
         if job in self.compiled or job in self.frozen:
             return True
-        if self.sources is None or job[0] not in self.presents:
+        if self.sources is None or job[0] not in self.current:
             return False
-        source = self.fleet.source(job)
+        source = self.overview.source(job)
         return source is not None and source not in self.sources
 
     def is_known(self, job: JobId) -> bool:
-        """False for a job that has an error, or may be in what has one: nothing can be said of it."""
+        """False for a job that has an error, or may be in what has one: nothing can be said about it."""
         if job in self.compiled:
             return bool(self.compiled[job].objects)
-        environment = f"{self.repository.settings.environments}/{job[0]}/"
-        broken = self.fleet.source(job) in self.faulty or any(file.startswith(environment) for file in self.faulty)
-        return job in self.frozen or (not self.fleet.state.is_broken(job) and not broken)
+        environment = f"{self.workspace.repository.settings.environments}/{job[0]}/"
+        broken = self.overview.source(job) in self.faulty or any(file.startswith(environment) for file in self.faulty)
+        return job in self.frozen or not (self.overview.locks.broken(job) or broken)
 
 
-def compare_repository(
-    repository: Repository, problems: Sequence[Diagnostic], start: Baseline, environments: Sequence[str]
-) -> tuple[Diff, Outcome]:
-    """The difference that the working tree makes to `start`; all diagnostics are in the outcome.
-
-    A job with an error is no part of the difference. Raises GitError and OSError for what cannot be read.
-    """
-    fleet, changed = overview(repository, start)
-    found = reach(repository, start, changed, fleet.sources())
-    now = _read(repository, problems, found, fleet, environments)
-    if found.files is not None and any(each.code == "TF201" for each in now.outcome.all_diagnostics()):
-        # The runtime may stand in the file of a job that nobody had a reason to read.
-        now = _read(repository, problems, replace(found, files=None), fleet, environments)
-    return _difference(now), now.outcome
-
-
-def _read(
-    repository: Repository,
-    problems: Sequence[Diagnostic],
-    found: Reach,
-    fleet: Fleet,
-    environments: Sequence[str],
-) -> Now:
-    """Reads and compiles what the change reaches."""
-    files = None if found.files is None else [f"{repository.root}/{file}" for file in found.files]
-    targets = repository_targets(repository, environments, files)
-    frozen = {job.id for target in targets for job in set_frozen_apart(target, fleet.state, lambda job: False)}
-    for target in targets:
-        target.partial = True
-    hidden = _hidden_environments(repository, {target.name for target in targets}, environments)
-    broken = filter(None, map(fleet.state.problem, fleet.others()))
-    outcome = compile_targets(targets, [*problems, *hidden, *broken], wants_job=False)
-    compiled = {(job.environment, job.namespace, job.name): job for job in outcome.jobs}
-    presents = presents_of(targets, outcome)
-    faulty = {each.file for each in outcome.diagnostics if each.severity == "error" and each.file}
-    sources = None if found.files is None else {*found.files, *found.changed, *found.unrendered}
-    asked = frozenset(environments)
-    return Now(repository, found, fleet, sources, targets, outcome, compiled, frozen, presents, asked, faulty)
+def _read(workspace: Workspace, scope: ChangeScope, found: Overview) -> _WorkingTree:
+    """Reads and compiles what the change may affect."""
+    repository = workspace.repository
+    files = None if scope.files is None else [f"{repository.root}/{file}" for file in scope.files]
+    environments = Workspace(repository, workspace.problems, workspace.asked, files).read()
+    frozen = {job.id for each in environments for job in take_frozen(each, found.locks)}
+    for each in environments:
+        each.partial = True
+    hidden = _hidden_environments(workspace, {each.name for each in environments})
+    broken = filter(None, map(found.locks.broken, found.others()))
+    outcome = compile_environments(environments, [*workspace.problems, *hidden, *broken], wants_job=False)
+    return _WorkingTree(
+        workspace=workspace,
+        scope=scope,
+        overview=found,
+        sources=None if scope.files is None else {*scope.files, *scope.changed, *scope.unrendered},
+        environments=environments,
+        outcome=outcome,
+        compiled={(job.environment, job.namespace, job.name): job for job in outcome.jobs},
+        frozen=frozen,
+        current=current_inputs(environments, outcome),
+        faulty={each.file for each in outcome.diagnostics if each.severity == "error" and each.file},
+    )
 
 
-def _hidden_environments(
-    repository: Repository, known: Collection[str], asked: Collection[str]
-) -> Iterator[Diagnostic]:
-    """What is wrong with folders of environments in which no Environment can be read: it may be there still."""
-    for folder in repository.environments():
+def _hidden_environments(workspace: Workspace, known: Collection[str]) -> Iterator[Diagnostic]:
+    """What is wrong with folders of environments in which no Environment can be read: there may be one all the same."""
+    for folder in workspace.repository.environments():
         name = folder.rsplit("/", 1)[-1]
-        if name not in known and (not asked or name in asked):
-            yield from load_all(repository, repository.listed(folder).files).diagnostics
+        if name not in known and (not workspace.asked or name in workspace.asked):
+            yield from load_files(workspace.repository, workspace.repository.listed(folder).files).diagnostics
 
 
-def _difference(now: Now) -> Diff:
-    jobs = [job for job in _candidates(now) if now.is_known(job)]
-    before = versions_before(now.reach, jobs)
-    after = {job: _version(now, job) for job in jobs}
-    same = untouched(now.reach, now.targets, before, after)
-    diff = Diff()
+def _difference(tree: _WorkingTree) -> Diff:
+    jobs = [job for job in _candidates(tree) if tree.is_known(job)]
+    before = versions_before(tree.scope, jobs)
+    after = {job: _version(tree, job) for job in jobs}
+    same = unchanged_train_jobs(tree.scope, tree.environments, before, after)
+    found = Diff()
     for job in jobs:
         old, new = before[job], after[job]
         asks = _ask(old), _ask(new)
-        diff.totals.add(job[0], *asks)
+        found.totals.add(job[0], *asks)
         if one := diff_job(job, old.objects, new.objects, same.get(job)):
-            diff.jobs.append(replace(one, before=asks[0], after=asks[1]))
-    changed = {job.id for job in diff.jobs}
-    others = [job for job in now.fleet.jobs() if now.concerns(job)]
-    staying = (job for job in others if job not in changed and job not in now.compiled and now.is_alive(job))
-    falling_behind(diff, staying, now)
-    for environment, ask, jobs_alike in now.fleet.asked([job for job in others if job not in after]):
-        diff.totals.add(environment, ask, ask, jobs_alike)
-    diff.sort()
-    return diff
+            found.jobs.append(replace(one, before=asks[0], after=asks[1]))
+    changed = {job.id for job in found.jobs}
+    others = [job for job in tree.overview.jobs() if tree.concerns(job)]
+    staying = (job for job in others if job not in changed and job not in tree.compiled and tree.is_present(job))
+    _add_behind(found, staying, tree)
+    for environment, ask, jobs_alike in tree.overview.asked([job for job in others if job not in after]):
+        found.totals.add(environment, ask, ask, jobs_alike)
+    found.sort()
+    return found
 
 
-def _candidates(now: Now) -> list[JobId]:
-    """The jobs that may differ: those that were compiled, those whose state changed, those that are gone."""
-    touched = jobs_of(now.reach.changed, now.repository.settings) | jobs_of(now.reach.changed, now.reach.was)
-    gone = (job for job in now.fleet.jobs() if not now.is_alive(job))
-    return sorted(filter(now.concerns, {*touched, *now.compiled, *gone}))
+def _candidates(tree: _WorkingTree) -> list[JobId]:
+    """The jobs that may differ: those that were compiled, those whose files changed, those that are gone."""
+    scope = tree.scope
+    touched = jobs_of(scope.changed, tree.workspace.repository.settings) | jobs_of(scope.changed, scope.settings_before)
+    gone = (job for job in tree.overview.jobs() if not tree.is_present(job))
+    return sorted(filter(tree.concerns, {*touched, *tree.compiled, *gone}))
 
 
-def _version(now: Now, job: JobId) -> Version:
-    if job in now.compiled:
-        return version_compiled(now.compiled[job], now.presents[job[0]])
-    return version_rendered(now.fleet.state, job) if now.is_alive(job) else Version()
+def _version(tree: _WorkingTree, job: JobId) -> Version:
+    if job in tree.compiled:
+        return version_compiled(tree.compiled[job], tree.current[job[0]])
+    return version_rendered(tree.overview.locks, job) if tree.is_present(job) else Version()
 
 
 def _ask(version: Version) -> Ask | None:
     return next((ask_of(tree) for tree in version.objects if tree["kind"] == "JobSet"), None)
+
+
+class _Lag(NamedTuple):
+    """Why a job falls behind by this change; what is said (`earlier`) of one that certainly was behind before."""
+
+    reasons: tuple[Reason, ...]
+    earlier: str
+
+
+def _add_behind(found: Diff, jobs: Iterable[JobId], tree: _WorkingTree) -> None:
+    """Adds those of the frozen `jobs` that fall behind by this change; counts those that were behind before."""
+    known: dict[tuple[str, str, int], _Lag] = {}
+    for job in jobs:
+        pins = tree.overview.pins(job)
+        if pins is None or job[0] not in tree.current:
+            continue
+        key = (*job[:2], id(pins))  # jobs that share pins, in the same namespace, are behind for the same reasons
+        lag = known[key] = known.get(key) or _lag(job, pins, tree)
+        if lag.reasons:
+            found.jobs.append(JobDiff(job, "behind", lag.reasons))
+        elif lag.earlier:
+            found.already_behind[lag.earlier] = found.already_behind.get(lag.earlier, 0) + 1
+
+
+def _lag(job: JobId, pins: Pins, tree: _WorkingTree) -> _Lag:
+    current = tree.current[job[0]]
+    causes = current.causes(pins, job[1])
+    reasons = tuple(_reason(cause, pins, current) for cause in causes if _is_new(cause, pins, job, tree))
+    earlier = [cause.message for cause in causes if _is_certain(cause, pins, current, tree)]
+    return _Lag(reasons, earlier[0] if earlier else "")
+
+
+def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:
+    """Whether what the job is behind changed since the baseline."""
+    if cause.kind == "runtime":
+        name = pins.runtime.name
+        return not tree.scope.inputs.isdisjoint({(pins.runtime.kind, name), (COMPANION, name)})
+    return cause.kind in ("environment", "key") and (ENVIRONMENT, job[0]) in tree.scope.inputs
+
+
+def _is_certain(cause: Cause, pins: Pins, current: CurrentInputs, tree: _WorkingTree) -> bool:
+    """Runtimes and facts may stand in files of jobs, and not all of those were read."""
+    if tree.scope.files is None or cause.kind == "compiler":
+        return True
+    return cause.kind == "runtime" and current.runtime(*pins.runtime.key) is not None
+
+
+def _reason(cause: Cause, pins: Pins, current: CurrentInputs) -> Reason:
+    """What changed, by its digests before and after."""
+    runtime = current.runtime(*pins.runtime.key)
+    changed, before, after = {
+        "runtime": (f"{pins.runtime.kind}/{cause.what}", pins.runtime.digest, runtime.digest if runtime else None),
+        "environment": (f"Environment/{cause.what}", pins.environment, current.environment.digest),
+    }.get(cause.kind, (f"Secret/{cause.what}", None, None))
+    return Reason(changed, "", cause.message, before, after, inherited=True)

@@ -1,196 +1,232 @@
-"""What is compiled for which environment: the files of a repository, sorted by destination."""
+"""What a repository holds: its environments, runtimes and job files, read when they are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
-
-import click
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.place import WholeFile, file_error
-from trainform.io.repository import KEYS, Repository, is_template
-from trainform.workspace.target import Inputs, Target, load
+from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
+from trainform.workspace.errors import InvocationError
+from trainform.workspace.inputs import EnvironmentInputs, Sources, load, load_job_file
+from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
-    from trainform.api import Read
+    from trainform.api import Environment, Read
     from trainform.source import Document
 
 
-class Survey(NamedTuple):
-    """A repository as far as it is read for every job: environments, facts, keys and runtimes. Of the files of
-    jobs, only the names are known: those that go to each target, and all of them in order."""
+def discover(root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None) -> Workspace:
+    """The repository at `root`, as far as `environments` go (all, where there are none).
 
-    repository: Repository
-    targets: list[Target]
-    files: list[str]
-    own_files: list[list[str]]
-    reads: dict[Document, Read]
-
-    def whole(self) -> list[Target]:
-        """The targets with all of their jobs."""
-        return self._read(self.files, partial=False)
-
-    def part(self, files: Sequence[str]) -> list[Target]:
-        """The targets with the jobs of some files."""
-        return self._read(files, partial=True)
-
-    def _read(self, files: Sequence[str], *, partial: bool) -> list[Target]:
-        shared, wanted = _Files(self.repository), set(files)
-        targets = []
-        for target, own in zip(self.targets, self.own_files, strict=True):
-            inputs = Inputs([*target.inputs.documents], [*target.inputs.diagnostics])
-            inputs.add(shared.read([file for file in own if file in wanted], target))
-            targets.append(replace(target, inputs=inputs, partial=partial, reads=self.reads))
-        return targets
-
-
-def repository_targets(
-    repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None
-) -> list[Target]:
-    """The environments of a repository (only those `asked` for, where any are), each with its jobs.
-
-    Without an Environment there is the one called `default`. With `paths`, the jobs are those of the
-    files and folders that they name, instead of all.
+    `paths` name files and folders of jobs, instead of the folder that the settings name.
     """
-    return survey(repository, asked, paths).whole()
+    repository, problems = open_repository(root)
+    return Workspace(repository, problems, environments, paths)
 
 
-def survey(repository: Repository, asked: Sequence[str], paths: Sequence[str] | None = None) -> Survey:
-    """What `repository_targets` gives, before the jobs are read."""
-    targets = _environments(repository)
-    _check_asked(asked, targets, repository)
-    runtimes = repository.runtimes()
-    jobs = [repository.jobs()] if paths is None else [repository.at(path) for path in paths]
-    shared = _Files(repository)
-    problems = [problem for listing in (runtimes, *jobs) for problem in listing.diagnostics]
-    for target in targets:
-        target.inputs.diagnostics += problems
-        target.inputs.add(shared.read(runtimes.files, target))
-    targets = [target for target in targets if not asked or target.name in asked]
-    known = set(runtimes.files)
-    files = [file for file in dict.fromkeys(file for listing in jobs for file in listing.files) if file not in known]
-    return Survey(repository, targets, files, [_own(target, files, repository) for target in targets], {})
+class Workspace:
+    """A repository with its lockfiles. Nothing is read before it is needed, and everything just once.
+
+    `problems` are those of `trainform.yaml`; `asked` the names of the environments that it is limited to.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        problems: Sequence[Diagnostic] = (),
+        asked: Sequence[str] = (),
+        paths: Sequence[str] | None = None,
+    ) -> None:
+        self.repository = repository
+        self.problems = list(problems)
+        self.asked = asked
+        self.locks = LockStore(repository)
+        self.reads: dict[Document, Read] = {}
+        self._paths = paths
+
+    @cached_property
+    def environments(self) -> list[EnvironmentInputs]:
+        """Each environment without its jobs. Raises InvocationError for an environment that there is not."""
+        found = _environments(self.repository)
+        _check_asked(self.asked, found, self.repository)
+        reader = _Reader(self.repository)
+        for each in found:
+            each.sources.diagnostics += self.listing_problems
+            each.sources.add(reader.read(self._runtimes.files, each))
+        return [each for each in found if not self.asked or each.name in self.asked]
+
+    @cached_property
+    def job_files(self) -> list[str]:
+        """The files of jobs, in order."""
+        runtimes = set(self._runtimes.files)
+        files = dict.fromkeys(file for listing in self._job_listings for file in listing.files)
+        return [file for file in files if file not in runtimes]
+
+    @property
+    def listing_problems(self) -> list[Diagnostic]:
+        """What prevented that files of runtimes or jobs were found."""
+        listings = [self._runtimes, *self._job_listings]
+        return [problem for listing in listings for problem in listing.diagnostics]
+
+    @cached_property
+    def _runtimes(self) -> Listing:
+        return self.repository.runtimes()
+
+    @cached_property
+    def _job_listings(self) -> list[Listing]:
+        if self._paths is None:
+            return [self.repository.jobs()]
+        return [self.repository.at(path) for path in self._paths]
+
+    @cached_property
+    def own_files(self) -> list[list[str]]:
+        """The files of jobs that go to each environment."""
+        return [_own(each, self.job_files, self.repository) for each in self.environments]
+
+    def read(self, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
+        """The environments with the jobs of some files; None: of all."""
+        wanted = None if files is None else set(files)
+        reader, environments = _Reader(self.repository), []
+        for each, own in zip(self.environments, self.own_files, strict=True):
+            sources = Sources([*each.sources.documents], [*each.sources.diagnostics], {})
+            sources.add(reader.read([file for file in own if wanted is None or file in wanted], each))
+            environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
+        return environments
 
 
-def load_all(repository: Repository, files: Iterable[str]) -> Inputs:
+class _Reader:
+    """Reads files for several environments: a plain file once, a template with the values of each."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._plain: dict[str, Sources] = {}
+
+    def read(self, files: Iterable[str], inputs: EnvironmentInputs) -> Sources:
+        sources = Sources()
+        for file in dict.fromkeys(files):
+            if is_template(file):
+                sources.add(self._template(file, inputs))
+                continue
+            if file not in self._plain:
+                self._plain[file] = load_files(self._repository, [file])
+            sources.add(self._plain[file])
+        return sources
+
+    def _template(self, file: str, inputs: EnvironmentInputs) -> Sources:
+        data = self._repository.read(file)
+        return Sources([], [data]) if isinstance(data, Diagnostic) else load_job_file(file, data, inputs)
+
+
+def load_files(repository: Repository, files: Iterable[str]) -> Sources:
     """The documents of plain files, each file read once."""
-    inputs = Inputs()
+    sources = Sources()
     for file in dict.fromkeys(files):
         data = repository.read(file)
-        inputs.add(Inputs([], [data]) if isinstance(data, Diagnostic) else load(file, data))
-    inputs.diagnostics += _keys_in_the_clear(inputs.documents)
-    return inputs
+        sources.add(Sources([], [data]) if isinstance(data, Diagnostic) else load(file, data))
+    sources.diagnostics += _private_keys(sources.documents)
+    return sources
 
 
-def _keys_in_the_clear(documents: Iterable[Document]) -> list[Diagnostic]:
-    """An error for each private key that lies in the repository without encryption, whether or not a job that is
-    compiled asks for it: frozen jobs are not. Nothing of the file but its name is told."""
+def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
+    """An error for each unencrypted private key, whether or not a compiled job asks for it: frozen jobs are not
+    compiled. Nothing of the file but its name is shown."""
     secrets = [document for document in documents if document.tree.get("kind") == "Secret"]
     if not secrets:
         return []
     from trainform.core.secrets import is_in_the_clear, is_key_file
 
-    hint = "take it for known to others: remove the file, and make new keys with `trainform keys`"
+    hint = "consider the key compromised: remove the file, and make new keys with `trainform keys`"
     found = [document.file for document in secrets if is_key_file(document.tree) and is_in_the_clear(document.tree)]
-    return [file_error("TF156", file, "holds a key without encryption", hint) for file in dict.fromkeys(found)]
+    return [file_error("TF156", file, "holds an unencrypted private key", hint) for file in dict.fromkeys(found)]
 
 
-class _Files:
-    """Reads files for several environments: a plain file once, a template with each one's values."""
-
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._plain: dict[str, Inputs] = {}
-
-    def read(self, files: Iterable[str], target: Target) -> Inputs:
-        inputs = Inputs()
-        for file in dict.fromkeys(files):
-            if is_template(file):
-                inputs.add(self._template(file, target))
-                continue
-            if file not in self._plain:
-                self._plain[file] = load_all(self._repository, [file])
-            inputs.add(self._plain[file])
-        return inputs
-
-    def _template(self, file: str, target: Target) -> Inputs:
-        from trainform.source.templates.load import load_template
-
-        data = self._repository.read(file)
-        if isinstance(data, Diagnostic):
-            return Inputs([], [data])
-        values = target.environment.spec.values if target.environment else {}
-        loaded = load_template(data, file, values)
-        return Inputs(loaded.documents, loaded.diagnostics)
+def _environments(repository: Repository) -> list[EnvironmentInputs]:
+    """One for each folder below `environments/` that holds an Environment, or something that may have been meant
+    for one."""
+    found = [_environment(repository, folder) for folder in repository.environments()]
+    return [each for each in found if each is not None] or [EnvironmentInputs()]
 
 
-def _environments(repository: Repository) -> list[Target]:
-    """A target for each folder below `environments/` that holds an Environment, with its facts and keys, or
-    something that may have been meant for one."""
-    targets = [_environment(repository, folder) for folder in repository.environments()]
-    return [target for target in targets if target is not None] or [Target()]
-
-
-def _environment(repository: Repository, folder: str) -> Target | None:
+def _environment(repository: Repository, folder: str) -> EnvironmentInputs | None:
     from trainform.api import Environment, read
     from trainform.api.kinds import is_of_ours, subject
-    from trainform.api.selectors import matches_path
 
     name = folder.rsplit("/", 1)[-1]
-    listing = repository.listed(folder)
-    inputs = Inputs([], list(listing.diagnostics))
-    inputs.add(load_all(repository, [file for file in listing.files if not is_template(file)]))
-    inputs.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in inputs.diagnostics]
-    own = [document for document in inputs.documents if subject(document.tree)[0] == "environment"]
+    sources = _folder_sources(repository, folder)
+    own = [document for document in sources.documents if subject(document.tree)[0] == "environment"]
     if not own:
-        meant = [document for document in inputs.documents if is_of_ours(document.tree)]
-        return Target(name, folder, inputs=Inputs(meant, inputs.diagnostics)) if meant or inputs.diagnostics else None
+        meant = [document for document in sources.documents if is_of_ours(document.tree)]
+        if not (meant or sources.diagnostics):
+            return None
+        return EnvironmentInputs(name=name, folder=folder, sources=Sources(meant, sources.diagnostics))
     model = read(own[0]).model
     environment = model if isinstance(model, Environment) else None
     if environment is not None and environment.name != name:
-        inputs.diagnostics.append(_misnamed(own[0], environment.name, name))
+        sources.diagnostics.append(_misnamed(own[0], environment.name, name))
+    facts = _facts(environment, folder, [each for each in sources.documents if each not in own])
+    return EnvironmentInputs(
+        name=name,
+        folder=folder,
+        environment=environment,
+        document=own[0],
+        sources=Sources([*own, *facts], sources.diagnostics),
+    )
+
+
+def _folder_sources(repository: Repository, folder: str) -> Sources:
+    """What the plain files in the folder of an environment hold."""
+    listing = repository.listed(folder)
+    sources = Sources([], list(listing.diagnostics))
+    sources.add(load_files(repository, [file for file in listing.files if not is_template(file)]))
+    sources.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in sources.diagnostics]
+    return sources
+
+
+def _facts(environment: Environment | None, folder: str, documents: Iterable[Document]) -> list[Document]:
+    """The key files, and the facts that the Environment names: by default all other documents."""
+    from trainform.api.selectors import matches_path
+
     patterns = environment.spec.cluster.files if environment else None
-    kept = [*own]
-    for document in inputs.documents:
-        within = document.file.removeprefix(f"{folder}/")
-        is_key = within.startswith(f"{KEYS}/")
-        if document not in own and (is_key or patterns is None or matches_path(patterns, within)):
-            kept.append(document)
-    return Target(name, folder, environment, own[0], Inputs(kept, inputs.diagnostics))
+    if patterns is None:
+        return list(documents)
+    named = ((each.file.removeprefix(f"{folder}/"), each) for each in documents)
+    return [each for file, each in named if file.startswith(f"{KEYS}/") or matches_path(patterns, file)]
 
 
 def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
-    """A problem of a key file without the line that it stands in: a key may be there in the clear."""
+    """A problem of a key file without the line that it stands in: it may hold an unencrypted key."""
     if not problem.file.startswith(folder):
         return problem
     return problem._replace(place=WholeFile(problem.file), at=problem.position)
 
 
 def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
-    message = f"Environment {name!r} is in folder {folder!r}; both must have one name"
+    message = f"Environment {name!r} is in folder {folder!r}; both must have the same name"
     hint = f"write name: {folder}, or rename the folder"
     return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
 
 
-def _own(target: Target, files: Sequence[str], repository: Repository) -> list[str]:
-    """Those of the files of jobs that go to a target."""
+def _own(inputs: EnvironmentInputs, files: Sequence[str], repository: Repository) -> list[str]:
+    """Those of the files of jobs that go to an environment."""
     from trainform.api.selectors import matching_paths
 
-    if target.environment is None:
-        return [*files] if target.document is not None or not target.folder else []
-    jobs = target.environment.spec.jobs
+    if inputs.environment is None:
+        return [*files] if inputs.document is not None or not inputs.folder else []
+    jobs = inputs.environment.spec.jobs
     patterns = jobs.paths if "paths" in jobs.model_fields_set else [f"{repository.settings.jobs}/**"]
     return matching_paths(patterns, files)
 
 
-def _check_asked(asked: Sequence[str], targets: Sequence[Target], repository: Repository) -> None:
-    known, folders = [target.name for target in targets], repository.environments()
+def _check_asked(asked: Sequence[str], found: Sequence[EnvironmentInputs], repository: Repository) -> None:
+    known, folders = [each.name for each in found], repository.environments()
     for name in asked:
         if name not in known:
             hint = did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
             if (folder := f"{repository.settings.environments}/{name}") in folders:
                 hint = f"{folder} holds no document of kind: Environment; write one in {folder}/environment.yaml"
-            raise click.BadParameter(f'no environment "{name}": {hint}', param_hint="--env")
+            raise InvocationError(f'no environment "{name}": {hint}', "--env")

@@ -58,13 +58,17 @@ def digest_of_file(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+NOTHING = digest_of([])
+"""The digest of no document: there is no snapshot of it."""
+
+
 def digests_of_files(files: Mapping[str, bytes]) -> dict[str, str]:
     return {name: digest_of_file(data) for name, data in files.items()}
 
 
 @dataclass(slots=True)
-class Present:
-    """Everything that jobs of one Environment are rendered from today."""
+class CurrentInputs:
+    """Everything that jobs of one Environment would be rendered from today."""
 
     compiler: str
     plugins: Mapping[str, str]
@@ -124,10 +128,6 @@ class Present:
             return None
         return Cause("key", f"{namespace}/{name}", f"key Secret {namespace}/{name} changed")
 
-    def made_by_this(self, pins: Pins) -> bool:
-        """Whether this very compiler, plugins included, made what is pinned."""
-        return pins.compiler == self.compiler and pins.plugins == self.plugins
-
 
 def _runtime_cause(pin: RuntimePin, now: Snapshot | None) -> Cause | None:
     if now is not None and now.digest == pin.digest:
@@ -147,10 +147,10 @@ def _with_facts(inputs: Inputs) -> list[dict[str, Any]]:
     return [*own, *(document.tree for document in facts)]
 
 
-def lock_of(job: CompiledJob, present: Present, files: Mapping[str, bytes]) -> Lock:
-    """The lock of a job that was just compiled into `files`."""
+def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes], source_digest: str = "") -> Lock:
+    """The lock of a job that was just compiled into `files`; `source_digest` as in Lock."""
     train_job = digest_of([job.document.tree])
-    return Lock(train_job, job.document.file, present.pins(job), digests_of_files(files))
+    return Lock(train_job, job.document.file, current.pins(job), digests_of_files(files), source_digest)
 
 
 def is_frozen(lock: Lock, train_job: Document) -> bool:

@@ -1,6 +1,6 @@
-"""A lock: what one job was rendered from, and which files are its own.
+"""Lockfiles: what one job was rendered from, and which files it owns.
 
-One for each job, in `.trainform/locks/<environment>/<namespace>/<job>.lock`, so that two branches do not
+Each job has its own, `.trainform/locks/<environment>/<namespace>/<job>.lock`, so that two branches do not
 collide. Digests of sources are taken over their trees: comments and the order of keys do not count.
 """
 
@@ -16,7 +16,7 @@ API_VERSION = "trainform.dev/v1alpha1"
 
 
 class LockError(ValueError):
-    """A lock that is not as we write it; the message says in what."""
+    """A lockfile that trainform did not write; the message says what is wrong with it."""
 
 
 class RuntimePin(NamedTuple):
@@ -35,7 +35,7 @@ class RuntimePin(NamedTuple):
 class Pins(NamedTuple):
     """What a job stays on until it is changed or upgraded: everything that it was rendered with but itself.
 
-    `compiler` is the version of trainform; `plugins` the versions of other packages that brought plugins;
+    `compiler` is the version of trainform; `plugins` the versions of other packages that provide plugins;
     `environment` the digest of the Environment with its facts; `keys` the digests of the encrypted Secrets
     that were copied in, by name.
     """
@@ -46,22 +46,30 @@ class Pins(NamedTuple):
     plugins: Mapping[str, str]
     keys: Mapping[str, str]
 
+    @property
+    def snapshots(self) -> tuple[str, str]:
+        """The digests of the snapshots that are kept for these pins."""
+        return self.runtime.digest, self.environment
+
 
 class Lock(NamedTuple):
-    """`train_job` is the digest of the TrainJob after templating, `source` the file that it stands in,
-    `files` the digests of the files in the job's folder, by name."""
+    """`train_job` is the digest of the TrainJob after templating, `source` the file that it stands in, `files` the
+    digests of the files in the job's folder, by name.
+
+    `source_digest` is that of the bytes of `source`, where the TrainJob is all that the file holds: while the bytes
+    are the same, so is the TrainJob. Empty in other cases, and in lockfiles of earlier versions.
+    """
 
     train_job: str
     source: str
     pins: Pins
     files: Mapping[str, str]
+    source_digest: str = ""
 
 
 class LockFile(NamedTuple):
-    """A lock file: while files are being replaced, it also holds what is replaced.
-
-    `underway` says that it does; `previous` is None then if there was nothing.
-    """
+    """What a lockfile says. While files are being replaced (`underway`), it also holds the `previous` lock, None where
+    there was none."""
 
     lock: Lock
     underway: bool = False
@@ -76,7 +84,7 @@ class LockFile(NamedTuple):
 
 
 def dump(file: LockFile) -> bytes:
-    """The bytes of a lock file, read back by `parse`."""
+    """The bytes of a lockfile, read back by `parse`."""
     tree: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Lock", **_tree(file.lock)}
     if file.underway:
         tree["previous"] = _tree(file.previous) if file.previous else None
@@ -102,6 +110,7 @@ def _tree(lock: Lock) -> dict[str, Any]:
         "compiler": pins.compiler,
         "plugins": _sorted(pins.plugins),
         "source": lock.source,
+        "sourceDigest": lock.source_digest,
         "trainJob": lock.train_job,
         "runtime": {**{k: v for k, v in runtime.items() if v}, "digest": pins.runtime.digest},
         "environment": pins.environment,
@@ -144,7 +153,8 @@ def _lock(tree: Any) -> Lock:
         _texts(tree, "plugins"),
         _texts(tree, "keys"),
     )
-    return Lock(_text(tree, "trainJob"), _text(tree, "source"), pins, files)
+    source_digest = _text(tree, "sourceDigest") if "sourceDigest" in tree else ""
+    return Lock(_text(tree, "trainJob"), _text(tree, "source"), pins, files, source_digest)
 
 
 def _runtime(tree: Any) -> RuntimePin:

@@ -10,12 +10,12 @@ from trainform import source
 from trainform.diagnostics import Diagnostic
 from trainform.io.repository import is_template
 from trainform.output.rerun import CannotMark, mark
-from trainform.workspace.selection import named, train_jobs
+from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:
     from trainform.io.repository import Repository
     from trainform.source import Document
-    from trainform.workspace.target import Target
+    from trainform.workspace.inputs import EnvironmentInputs
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -25,7 +25,7 @@ class MarkedJob(NamedTuple):
 
     document: Document
     number: int
-    targets: list[Target]
+    environments: list[EnvironmentInputs]
 
 
 @dataclass(slots=True)
@@ -37,23 +37,23 @@ class Marking:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def mark_jobs(repository: Repository, targets: Sequence[Target]) -> Marking:
-    """Marks every TrainJob of the targets, each once, in the text that it stands in."""
+def mark_jobs(repository: Repository, environments: Sequence[EnvironmentInputs]) -> Marking:
+    """Marks every TrainJob of the environments, each once, in the text that it stands in."""
     marking = Marking()
-    found: dict[tuple[str, int, object], tuple[Document, list[Target]]] = {}
-    for target in targets:
-        for document in train_jobs(target):
+    found: dict[tuple[str, int, object], tuple[Document, list[EnvironmentInputs]]] = {}
+    for inputs in environments:
+        for document in inputs.train_jobs():
             where = (document.file, document.part.start, document.prefix)
-            found.setdefault(where, (document, []))[1].append(target)
-    for document, its_targets in found.values():
+            found.setdefault(where, (document, []))[1].append(inputs)
+    for document, its_environments in found.values():
         try:
             number = _mark(repository, document, marking)
         except CannotMark as error:
-            name = "/".join(named(document, its_targets[0]))
+            name = "/".join(job_id(its_environments[0], document)[1:])
             told = Diagnostic("TF717", "error", f"{name} cannot be marked here", str(error), ("metadata",), document)
             marking.diagnostics.append(told)
         else:
-            marking.jobs.append(MarkedJob(document, number, its_targets))
+            marking.jobs.append(MarkedJob(document, number, its_environments))
     return marking
 
 

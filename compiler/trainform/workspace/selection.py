@@ -1,4 +1,4 @@
-"""Which jobs a command line speaks of: `[namespace/]name`, or the path of a file."""
+"""Which jobs a command line names: `[namespace/]name`, or the path of a file."""
 
 from __future__ import annotations
 
@@ -11,52 +11,57 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.repository import ENDINGS
 
 if TYPE_CHECKING:
+    from trainform.io.paths import JobId
     from trainform.source import Document
-    from trainform.workspace.target import Target
+    from trainform.workspace.inputs import EnvironmentInputs
 
 
-def select(targets: Sequence[Target], asked: Sequence[str], root: str) -> list[Diagnostic]:
-    """Leave only the TrainJobs that `asked` names, with everything that is no TrainJob.
+def job_id(inputs: EnvironmentInputs, document: Document) -> JobId:
+    """Environment, namespace (the environment's where the TrainJob gives none) and name, as far as it is given."""
+    metadata = document.tree.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    return inputs.name, str(given.get("namespace") or inputs.namespace), str(given.get("name") or "")
 
-    A name without namespace means the jobs of that name in every namespace. A job that is in no
-    target is an error (TF705), which is returned. When all are there, faults of files that hold
-    nothing of them are left out: they are not what was asked about.
+
+def is_selected(inputs: EnvironmentInputs, document: Document) -> bool:
+    """Whether the selector of the Environment takes a TrainJob, by its labels as written."""
+    from trainform.api.selectors import matches_labels
+
+    if inputs.environment is None:
+        return inputs.document is None
+    metadata = document.tree.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return matches_labels(inputs.environment.spec.jobs.selector, labels if isinstance(labels, dict) else {})
+
+
+def select(environments: Sequence[EnvironmentInputs], asked: Sequence[str], root: str) -> list[Diagnostic]:
+    """Leave only the TrainJobs that `asked` names, with everything that is not a TrainJob.
+
+    A name without namespace means the jobs of that name in every namespace. A job that no environment has is an
+    error (TF705), which is returned. When all are found, problems of files that hold none of them are left out.
     """
-    missing = [job for job in asked if not any(_matching(target, job, root) for target in targets)]
-    known = [(target, job) for target in targets for job in train_jobs(target)] if missing else []
-    for target in targets:
-        own = train_jobs(target)
-        wanted = {id(job) for name in asked for job in _matching(target, name, root)}
-        others = {id(job) for job in own} - wanted
-        target.partial = target.partial or bool(others)
-        inputs = target.inputs
-        inputs.documents = [document for document in inputs.documents if id(document) not in others]
-        if not missing:
-            files = {document.file for document in inputs.documents}
-            inputs.diagnostics = [each for each in inputs.diagnostics if each.file in files]
+    missing = [job for job in asked if not any(_matching(each, job, root) for each in environments)]
+    known = [(*job_id(each, job), job.file) for each in environments for job in each.train_jobs()] if missing else []
+    for each in environments:
+        wanted = {id(job) for name in asked for job in _matching(each, name, root)}
+        problems = each.sources.diagnostics
+        each.leave_out(job for job in each.train_jobs() if id(job) not in wanted)
+        if missing:
+            each.sources.diagnostics = problems
+        else:
+            files = {document.file for document in each.sources.documents}
+            each.sources.diagnostics = [problem for problem in problems if problem.file in files]
     return [_unknown(job, known) for job in missing]
 
 
-def train_jobs(target: Target) -> list[Document]:
-    """The TrainJobs of a target, by their kind alone."""
-    return [each for each in target.inputs.documents if each.tree.get("kind") == "TrainJob"]
-
-
-def _matching(target: Target, asked: str, root: str) -> list[Document]:
-    jobs = train_jobs(target)
+def _matching(inputs: EnvironmentInputs, asked: str, root: str) -> list[Document]:
+    jobs = inputs.train_jobs()
     if asked.endswith(ENDINGS):
         files = _paths(asked, root)
         return [job for job in jobs if job.file in files]
     if "/" in asked:
-        return [job for job in jobs if "/".join(named(job, target)) == asked]
-    return [job for job in jobs if named(job, target)[1] == asked]
-
-
-def named(job: Document, target: Target) -> tuple[str, str]:
-    """Namespace (the target's where the document gives none) and name, as far as the document gives it."""
-    metadata = job.tree.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
-    return str(given.get("namespace") or target.namespace), str(given.get("name") or "")
+        return [job for job in jobs if "/".join(job_id(inputs, job)[1:]) == asked]
+    return [job for job in jobs if job_id(inputs, job)[2] == asked]
 
 
 def _paths(path: str, root: str) -> set[str]:
@@ -65,13 +70,12 @@ def _paths(path: str, root: str) -> set[str]:
     return {os.path.relpath(place, root).replace(os.sep, "/") for place in places}
 
 
-def _unknown(asked: str, jobs: Iterable[tuple[Target, Document]]) -> Diagnostic:
+def _unknown(asked: str, jobs: Iterable[tuple[str, str, str, str]]) -> Diagnostic:
     if asked.endswith(ENDINGS):
-        known = {job.file for _, job in jobs}
+        known = {file for *_, file in jobs}
         message = f'no TrainJob in "{asked}"'
     else:
-        names = [named(job, target) for target, job in jobs]
-        known = {"/".join(each) if "/" in asked else each[1] for each in names}
+        known = {f"{namespace}/{name}" if "/" in asked else name for _, namespace, name, _ in jobs}
         message = f'no TrainJob is called "{asked}"'
     return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
 

@@ -1,4 +1,4 @@
-"""Files that no single job owns: the lists of shared folders, and git's attributes."""
+"""Files that no single job owns: the lists of shared folders, snapshots, and git's attributes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
-from trainform.io import paths as state
-from trainform.io.paths import JobId
+from trainform.io import paths
+from trainform.io.paths import JobId, snapshot_file
 from trainform.io.place import file_error
 from trainform.output.kustomization import FILE, folders_in, kustomization
+from trainform.workspace.lockfile import LockFile
 from trainform.workspace.state import edited_by_hand
 
 if TYPE_CHECKING:
-    from trainform.workspace.assembling import Run
+    from trainform.workspace.cache import BuildCache
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.plan import BuildOptions, ChangeSet
 
 ATTRIBUTES = ".gitattributes"
 _TEXT = """\
@@ -27,8 +30,8 @@ _TEXT = """\
 
 
 class SharedList(NamedTuple):
-    """A `kustomization.yaml` of an environment or a namespace, and the folders that it should list: none,
-    where it should not be there."""
+    """A `kustomization.yaml` of an environment or a namespace, and the folders that it should list: none, where it
+    should not be there."""
 
     file: str
     environment: str
@@ -45,16 +48,10 @@ class SharedList(NamedTuple):
         return listed == sorted(self.folders) and (found is None) == (not self.folders)
 
 
-def shared_lists(
-    rendered: str,
-    before: Iterable[JobId],
-    after: Collection[JobId],
-    concerned: Collection[tuple[str, str]] | None = None,
-) -> list[SharedList]:
-    """The lists of all folders that jobs share or shared; with `concerned`, of those environments (whose namespace is
-    empty) and namespaces alone."""
+def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId]) -> list[SharedList]:
+    """The lists of all folders that jobs share, or shared before."""
     folders: dict[tuple[str, str], set[str]] = {}
-    for job in {*before, *after} if concerned is None or concerned else ():
+    for job in {*before, *after}:
         environment, namespace, name = job
         above, own = folders.setdefault((environment, ""), set()), folders.setdefault((environment, namespace), set())
         if job in after:
@@ -63,42 +60,65 @@ def shared_lists(
     return [
         SharedList("/".join(filter(None, [rendered, *where, FILE])), *where, sorted(names))
         for where, names in sorted(folders.items())
-        if concerned is None or where in concerned
     ]
 
 
-def plan_lists(run: Run, environments: Collection[str], concerned: Collection[tuple[str, str]] | None = None) -> None:
-    """Bring the shared lists of some environments in line with the jobs that remain; `concerned` as above.
+def add_shared_files(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
+    """The files that jobs share, as they should be once the plan is applied: the first shard sees to them."""
+    _add_lists(plan, workspace, options, cache)
+    _add_snapshots(plan, workspace)
+    _add_attributes(plan, workspace)
 
-    A list that says more than that was edited by hand, and is an error.
-    """
-    repository = run.repository
-    for each in shared_lists(repository.settings.rendered, run.state.ids(), run.remaining(), concerned):
+
+def _add_lists(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
+    """A list that says more than which folders there are was edited by hand, and is an error."""
+    repository, ids = workspace.repository, workspace.locks.ids()
+    named = options.environments or {job[0] for job in ids} if options.prunes else ()
+    environments = {*named, *(job[0] for job in (*plan.jobs, *plan.elsewhere))}
+    for each in shared_lists(repository.settings.rendered, ids, plan.remaining(workspace)):
         if each.environment not in environments:
             continue
-        found, wanted = state.file_bytes(repository.root, each.file), each.wanted
+        plan.lists[each.file] = each.folders
+        if cache.has_list(each.file, each.folders):
+            continue
+        found, wanted = paths.file_bytes(repository.root, each.file), each.wanted
         if found == wanted:
             continue
         if found is not None and folders_in(found) is None:
-            run.diagnostics.append(edited_by_hand(each.file))
+            plan.conflicts.append(edited_by_hand(each.file))
         else:
-            run.files[each.file] = wanted
+            plan.files[each.file] = wanted
 
 
-def plan_attributes(run: Run) -> None:
-    """Tell git what is generated: in a new `.gitattributes`, since one that is there is the user's."""
-    repository = run.repository
-    found = state.file_bytes(repository.root, ATTRIBUTES)
-    if found is None and run.remaining():
-        run.files[ATTRIBUTES] = _TEXT.format(repository.settings.rendered).encode()
-    elif found is not None and run.files | run.jobs and not _marks(found.decode(errors="replace"), run):
-        run.diagnostics.append(_unmarked(repository.settings.rendered))
+def _add_snapshots(plan: ChangeSet, workspace: Workspace) -> None:
+    """Snapshots that a lock names and that are at hand are written; those that no lock names are removed."""
+    locks, pinned, are_sound = workspace.locks, set(plan.pinned), True
+    left = [job for job in locks.ids() if job not in plan.locked]
+    staying = [job for job in left if job not in plan.elsewhere and job not in plan.gone]
+    for file in locks.passing(staying):
+        if isinstance(file, LockFile):
+            pinned.update(digest for lock in filter(None, [file.lock, file.previous]) for digest in lock.pins.snapshots)
+        else:
+            are_sound = False
+    plan.files |= {snapshot_file(digest): each.text for digest, each in plan.snapshots.items()}
+    unused = set(paths.snapshots(workspace.repository.root)) - pinned
+    if unused and are_sound and all(isinstance(file, LockFile) for file in locks.passing(left)):
+        plan.files |= {snapshot_file(digest): None for digest in sorted(unused)}
 
 
-def _marks(text: str, run: Run) -> bool:
-    prefix = run.repository.settings.rendered + "/"
-    lines = [line.lstrip("/") for line in text.splitlines()]
-    return any(line.startswith(prefix) and "linguist-generated" in line for line in lines)
+def _add_attributes(plan: ChangeSet, workspace: Workspace) -> None:
+    """Tell git what is generated: in a new `.gitattributes`, since one that exists is the user's."""
+    repository = workspace.repository
+    found = paths.file_bytes(repository.root, ATTRIBUTES)
+    if found is None and plan.remaining(workspace):
+        plan.files[ATTRIBUTES] = _TEXT.format(repository.settings.rendered).encode()
+    elif found is not None and plan.files | plan.jobs and not _marks(found, repository.settings.rendered):
+        plan.conflicts.append(_unmarked(repository.settings.rendered))
+
+
+def _marks(attributes: bytes, rendered: str) -> bool:
+    lines = [line.lstrip("/") for line in attributes.decode(errors="replace").splitlines()]
+    return any(line.startswith(f"{rendered}/") and "linguist-generated" in line for line in lines)
 
 
 def _unmarked(rendered: str) -> Diagnostic:

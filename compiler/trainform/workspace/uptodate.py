@@ -1,4 +1,4 @@
-"""Which jobs are frozen, and their files made anew from what they are pinned to."""
+"""Frozen jobs: those whose TrainJob did not change since they were rendered, and their files rebuilt from snapshots."""
 
 from __future__ import annotations
 
@@ -9,115 +9,103 @@ from trainform.diagnostics import Diagnostic
 from trainform.io.paths import JobId, file_bytes, snapshot_file
 from trainform.io.place import file_error
 from trainform.output.layout import job_files, job_folder
-from trainform.workspace.fingerprint import digest_of, is_frozen
+from trainform.workspace.fingerprint import NOTHING, digest_of, is_frozen
+from trainform.workspace.inputs import EnvironmentInputs
 from trainform.workspace.lockfile import Lock
-from trainform.workspace.selection import named, train_jobs
-from trainform.workspace.state import State
-from trainform.workspace.target import Target
+from trainform.workspace.selection import is_selected, job_id
+from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
     from trainform.core.catalogue import Catalogue
     from trainform.io.repository import Repository
     from trainform.source import Document
 
-NOTHING = digest_of([])
-"""The digest of no document: there is no snapshot of it."""
 
-
-class Frozen(NamedTuple):
-    """A job that stays as it is, with the document that did not change."""
+class FrozenJob(NamedTuple):
+    """A job that stays as it was rendered, with the document that did not change."""
 
     id: JobId
     document: Document
     lock: Lock
 
 
-def set_frozen_apart(target: Target, state: State, thaw: Callable[[Lock], bool]) -> list[Frozen]:
-    """Takes the frozen jobs out of a target, so that only the others are compiled.
+def frozen_jobs(inputs: EnvironmentInputs, locks: LockStore) -> Iterator[FrozenJob]:
+    """The jobs of an environment whose TrainJob is what it was when their lock was written.
 
-    Not frozen are those whose lock `thaw` wants anew, and those that need a compile to say what is wrong: two of
-    one name, or with an error in their text.
+    Not among them are those that need a compile to say what is wrong: two of one name, or with an error in their text.
     """
-    found = [each for each in unchanged_jobs(target, state) if not thaw(each.lock)]
-    apart = {id(each.document) for each in found}
-    inputs = target.inputs
-    inputs.documents = [document for document in inputs.documents if id(document) not in apart]
-    inputs.diagnostics = [problem for problem in inputs.diagnostics if id(problem.place) not in apart]
-    target.partial = target.partial or bool(found)
+    faulty = {id(problem.place) for problem in inputs.sources.diagnostics if problem.severity == "error"}
+    by_id: dict[JobId, list[Document]] = {}
+    for document in inputs.train_jobs():
+        by_id.setdefault(job_id(inputs, document), []).append(document)
+    for job, (document, *others) in by_id.items():
+        lock = locks.lock(job)
+        is_sound = not others and id(document) not in faulty and is_selected(inputs, document)
+        if lock is not None and is_sound and is_frozen(lock, document):
+            yield FrozenJob(job, document, lock)
+
+
+def take_frozen(
+    inputs: EnvironmentInputs, locks: LockStore, thaws: Callable[[Lock], bool] = lambda lock: False
+) -> list[FrozenJob]:
+    """Takes the frozen jobs out of an environment, so that only the others are compiled, but for those whose lock
+    `thaws`."""
+    found = [each for each in frozen_jobs(inputs, locks) if not thaws(each.lock)]
+    inputs.leave_out(each.document for each in found)
     return found
 
 
-def leave_frozen(target: Target, state: State) -> list[Diagnostic]:
-    """Takes the TrainJobs out of a target that changed or are new. What is wrong with a lock is returned: it does
-    not say of which of these its job is."""
-    stay = {id(job.document) for job in unchanged_jobs(target, state)}
-    jobs = {id(document): (target.name, *named(document, target)) for document in train_jobs(target)}
-    others = jobs.keys() - stay
-    inputs = target.inputs
-    inputs.documents = [document for document in inputs.documents if id(document) not in others]
-    inputs.diagnostics = [problem for problem in inputs.diagnostics if id(problem.place) not in others]
-    target.partial = True
-    broken = [state.held(job) for job in jobs.values() if state.is_broken(job)]
-    return [problem for problem in broken if isinstance(problem, Diagnostic)]
+def keep_frozen_only(inputs: EnvironmentInputs, locks: LockStore) -> list[Diagnostic]:
+    """Leaves out the TrainJobs that changed or are new. Problems of lockfiles are returned: a broken one does not say
+    whether its job is frozen."""
+    frozen = {id(job.document) for job in frozen_jobs(inputs, locks)}
+    jobs = inputs.train_jobs()
+    inputs.leave_out(document for document in jobs if id(document) not in frozen)
+    inputs.partial = True
+    return [problem for document in jobs if (problem := locks.broken(job_id(inputs, document)))]
 
 
-def unchanged_jobs(target: Target, state: State) -> Iterator[Frozen]:
-    """The jobs of a target that are as they were when their lock was written."""
-    faulty = {id(problem.place) for problem in target.inputs.diagnostics if problem.severity == "error"}
-    by_id: dict[JobId, list[Document]] = {}
-    for document in train_jobs(target):
-        by_id.setdefault((target.name, *named(document, target)), []).append(document)
-    for job, (document, *others) in by_id.items():
-        lock = state.lock(job)
-        sound = not others and id(document) not in faulty and is_selected(target, document)
-        if lock is not None and sound and is_frozen(lock, document):
-            yield Frozen(job, document, lock)
+Rebuilt = dict[JobId, dict[str, bytes]]
+"""The files of jobs, by name."""
 
 
-def is_selected(target: Target, document: Document) -> bool:
-    """Whether the selector of the Environment takes a TrainJob, by its labels as written."""
-    from trainform.api.selectors import matches_labels
+def rebuild(
+    repository: Repository,
+    environments: Sequence[EnvironmentInputs],
+    jobs: Iterable[FrozenJob],
+    catalogue: Catalogue,
+) -> tuple[Rebuilt, list[Diagnostic]]:
+    """The files of frozen jobs, compiled by this compiler from their snapshots.
 
-    if target.environment is None:
-        return target.document is None
-    metadata = document.tree.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    given = labels if isinstance(labels, dict) else {}
-    return matches_labels(target.environment.spec.jobs.selector, given)
-
-
-def remake(
-    repository: Repository, targets: Sequence[Target], jobs: Iterable[Frozen], catalogue: Catalogue
-) -> tuple[dict[JobId, dict[str, bytes]], list[Diagnostic]]:
-    """The files of frozen jobs, compiled by this compiler from their snapshots. A job that does not compile,
-    or whose snapshots are not there, is left out; of snapshots that are not as they were, an error tells."""
-    groups: dict[tuple[str, str, str], list[Frozen]] = {}
+    A job that does not compile, or whose snapshots are missing, is left out. Snapshots that were changed are errors.
+    """
+    groups: dict[tuple[str, str, str], list[FrozenJob]] = {}
     for job in jobs:
-        pins = job.lock.pins
-        groups.setdefault((job.id[0], pins.environment, pins.runtime.digest), []).append(job)
-    by_name = {target.name: target for target in targets}
-    made: dict[JobId, dict[str, bytes]] = {}
+        groups.setdefault((job.id[0], *job.lock.pins.snapshots), []).append(job)
+    by_name = {each.name: each for each in environments}
+    rebuilt: Rebuilt = {}
     problems: dict[str, Diagnostic] = {}
-    for (environment, *digests), group in groups.items():
+    for (environment, runtime, pinned), group in groups.items():
         documents: list[Document] = []
-        for digest in digests:
-            found = _snapshot(repository, digest)
+        for digest in (pinned, runtime):
+            found = read_snapshot(repository, digest)
             if isinstance(found, Diagnostic):
                 problems[digest] = found
             else:
                 documents += found
-        if not problems.keys() & set(digests):
-            made |= _compiled(environment, [*documents, *_keys(by_name[environment])], group, catalogue)
-    return made, list(problems.values())
+        if not problems.keys() & {pinned, runtime}:
+            rebuilt |= _compiled(environment, [*documents, *_keys(by_name[environment])], group, catalogue)
+    return rebuilt, list(problems.values())
 
 
 def missing_snapshots(root: str, lock: Lock) -> list[str]:
     """The files of snapshots that a lock names and that are not there."""
-    digests = {lock.pins.runtime.digest, lock.pins.environment} - {NOTHING}
-    return sorted(snapshot_file(digest) for digest in digests if file_bytes(root, snapshot_file(digest)) is None)
+    files = [snapshot_file(digest) for digest in {*lock.pins.snapshots} - {NOTHING}]
+    return sorted(file for file in files if file_bytes(root, file) is None)
 
 
-def _snapshot(repository: Repository, digest: str) -> list[Document] | Diagnostic:
+def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagnostic:
+    """The documents of a snapshot, or an error (TF712) where they are not what its digest says."""
     from trainform import source
 
     if digest == NOTHING:
@@ -129,21 +117,19 @@ def _snapshot(repository: Repository, digest: str) -> list[Document] | Diagnosti
         return file_error("TF712", path, "this snapshot is needed, and cannot be read", hint)
     documents = source.load(data, path).documents
     if digest_of([document.tree for document in documents]) != digest:
-        return file_error("TF712", path, "this snapshot is not what its name says", hint)
+        return file_error("TF712", path, "the contents of this snapshot do not match its name", hint)
     return documents
 
 
-def _keys(target: Target) -> list[Document]:
+def _keys(inputs: EnvironmentInputs) -> list[Document]:
     from trainform.core.secrets import is_key_file
 
-    return [document for document in target.inputs.documents if is_key_file(document.tree)]
+    return [document for document in inputs.sources.documents if is_key_file(document.tree)]
 
 
-def _compiled(
-    environment: str, documents: list[Document], jobs: Sequence[Frozen], catalogue: Catalogue
-) -> dict[JobId, dict[str, bytes]]:
+def _compiled(environment: str, documents: list[Document], jobs: Sequence[FrozenJob], catalogue: Catalogue) -> Rebuilt:
     from trainform.core.compile import compile_documents
-    from trainform.workspace.compiling import installed
+    from trainform.workspace.compilation import installed
 
     compilation = compile_documents(
         [*(job.document for job in jobs), *documents],
@@ -165,18 +151,8 @@ def layout_of(environment: Any) -> Any:
     return model.spec.gitops.layout if model else "per-object"
 
 
-class RenderedJob(NamedTuple):
-    """A frozen job as a RenderResult tells it: with what its files hold."""
-
-    environment: str
-    namespace: str
-    name: str
-    objects: list[dict[str, Any]]
-    diagnostics: Sequence[Diagnostic] = ()
-    deviations: Sequence[str] = ()
-
-
-def rendered_job(repository: Repository, job: Frozen) -> RenderedJob:
+def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
+    """What the files of a frozen job hold, in the order in which a compile has objects."""
     from trainform import source
     from trainform.core.compile import kind_order
     from trainform.output.kustomization import FILE
@@ -184,4 +160,4 @@ def rendered_job(repository: Repository, job: Frozen) -> RenderedJob:
     folder = job_folder(repository.settings.rendered, *job.id)
     texts = [repository.read(f"{folder}/{name}") for name in job.lock.files if name != FILE]
     documents = [each for text in texts if isinstance(text, bytes) for each in source.load(text, folder).documents]
-    return RenderedJob(*job.id, sorted((document.tree for document in documents), key=kind_order))
+    return sorted((document.tree for document in documents), key=kind_order)

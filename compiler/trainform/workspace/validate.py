@@ -1,66 +1,81 @@
-"""What `trainform validate` finds, slice by slice."""
+"""Every problem of a repository: what `trainform validate` finds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
-from trainform.io.paths import JobId
-from trainform.workspace.compiling import compile_targets
-from trainform.workspace.shards import Shard, set_others_apart
-from trainform.workspace.slices import Census, Slice, count, in_slices, settle
-from trainform.workspace.staleness import Groups, behind, merge, tell_behind
+from trainform.workspace.compilation import compile_environments
+from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
+from trainform.workspace.shards import Shard, take_other_shards
+from trainform.workspace.staleness import Behind, behind, behind_diagnostics, current_inputs, merge
+from trainform.workspace.uptodate import frozen_jobs
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure
-    from trainform.workspace.discovery import Survey
-    from trainform.workspace.state import State
-    from trainform.workspace.target import Target
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.inputs import EnvironmentInputs
 
 
-@dataclass(slots=True)
-class Validated:
+@dataclass(slots=True, kw_only=True)
+class Validation:
     """What is found in some files, or in all. `documents` counts them, `files` are those that hold any."""
 
-    census: Census = field(default_factory=Census)
+    stats: ChunkStats = field(default_factory=ChunkStats)
     documents: int = 0
     files: set[str] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    behind: Groups = field(default_factory=dict)
+    behind: Behind = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
 
 
-def validate_all(survey: Survey, problems: Sequence[Diagnostic], state: State, shard: Shard, workers: int) -> Validated:
-    """Every problem of a repository, `problems` among them, and who is behind."""
-    whole = Validated()
-    parts = in_slices(survey, partial(_validate, problems, state, shard), workers)
-    for each in parts:
-        whole.documents += each.documents
-        whole.files |= each.files
-        whole.diagnostics += each.diagnostics
-        whole.failures += each.failures
-    whole.behind = merge(each.behind for each in parts)
-    whole.diagnostics += tell_behind(whole.behind)
+def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
+    """Every problem of the jobs of a shard, and of what all jobs share; who is behind is among the diagnostics."""
+    whole = Validation()
+    parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
+    for part in parts:
+        whole.documents += part.documents
+        whole.files |= part.files
+        whole.diagnostics += part.diagnostics
+        whole.failures += part.failures
+    whole.behind = merge(part.behind for part in parts)
+    whole.diagnostics += behind_diagnostics(whole.behind)
     return whole
 
 
-def _validate(
-    problems: Sequence[Diagnostic], state: State, shard: Shard, targets: list[Target], part: Slice | None
-) -> Validated:
-    census = count(targets, part)
-    elsewhere: list[JobId] = [job.id for target in targets for job in set_others_apart(target, shard)]
-    shared = set() if part is None or part.first else set(part.files)
+def validate_stream(inputs: EnvironmentInputs) -> Validation:
+    """Every problem of a stream."""
+    documents = inputs.sources.documents
+    outcome = compile_environments([inputs], wants_job=not documents)
+    files = {document.file for document in documents}
+    found = outcome.all_diagnostics()
+    return Validation(documents=len(documents), files=files, diagnostics=found, failures=outcome.failures)
+
+
+def _validate_chunk(
+    workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
+) -> Validation:
+    stats = ChunkStats.of(environments, chunk)
+    elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
+    files = None if chunk.first else set(chunk.files or ())
     documents = {
         id(document): document.file
-        for target in targets
-        for document in target.inputs.documents
-        if not shared or document.file in shared
+        for each in environments
+        for document in each.sources.documents
+        if files is None or document.file in files
     }
-    outcome = compile_targets(targets, problems, wants_job=not documents and not problems)
-    settle(census, targets, outcome, elsewhere)
-    late = behind(targets, outcome, state.fresh())
-    told = outcome.all_diagnostics() if part is None else part.told(outcome, whole=True)
-    return Validated(census, len(documents), set(documents.values()), told, late, outcome.failures)
+    problems = workspace.problems
+    outcome = compile_environments(environments, problems, wants_job=not documents and not problems)
+    stats.add_outcome(environments, outcome, elsewhere)
+    locks = workspace.locks.fresh()
+    frozen = [(job.id, job.lock.pins) for each in environments for job in frozen_jobs(each, locks)]
+    return Validation(
+        stats=stats,
+        documents=len(documents),
+        files=set(documents.values()),
+        diagnostics=chunk.found(outcome, every_place=True),
+        behind=behind(frozen, current_inputs(environments, outcome)),
+        failures=outcome.failures,
+    )

@@ -2,97 +2,224 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainform import __version__
 from trainform.diagnostics import Diagnostic
-from trainform.io import paths as disk
+from trainform.diagnostics.order import has_errors
+from trainform.io import paths
 from trainform.io.paths import JobId, lock_file, snapshot_file
 from trainform.output.layout import job_folder
+from trainform.workspace.cache import BuildCache
+from trainform.workspace.compilation import compile_environments, shipped_catalogue
 from trainform.workspace.fingerprint import digest_of, digests_of_files
-from trainform.workspace.plan import digests_of
-from trainform.workspace.selection import named, train_jobs
+from trainform.workspace.index import JobFacts, JobTable, Proof
+from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
+from trainform.workspace.selection import is_selected, job_id
+from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared_files import shared_lists
 from trainform.workspace.staleness import third_party
-from trainform.workspace.state import Held, State
-from trainform.workspace.uptodate import Frozen, is_selected, missing_snapshots, remake, unchanged_jobs
+from trainform.workspace.uptodate import FrozenJob, frozen_jobs, missing_snapshots, rebuild, take_frozen
 
 if TYPE_CHECKING:
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.lockfile import Pins
-    from trainform.workspace.target import Target
+    from trainform.workspace.state import JobOnDisk, LockStore
 
-StateName = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]
+State = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]
 
 
 class Verdict(NamedTuple):
-    """What is found of a job; of a file that belongs to none, `job` holds what is known of its place."""
+    """What is found about a job; for a file that belongs to none, `job` holds what is known of its place."""
 
     job: JobId
-    state: StateName
+    state: State
     files: Sequence[str] = ()
 
+    @property
+    def is_good(self) -> bool:
+        return self.state in ("current", "unproven")
 
-@dataclass(slots=True)
-class Examination:
-    """The jobs of some targets, and what stands on disk of them."""
 
-    targets: Sequence[Target]
-    state: State
-    frozen: dict[JobId, Frozen] = field(default_factory=dict)
-    asked: set[JobId] = field(default_factory=set)
+@dataclass(slots=True, kw_only=True)
+class Verification:
+    """What is found about some jobs, or about all.
+
+    `problems` are those of files that cannot be read properly, `faults` errors of jobs that are to be rendered again:
+    `render` would not mend what differs. `present` are the jobs that have a TrainJob, in whichever shard. `facts` are
+    what the cache may remember, `clean_files` the files of which all jobs are good.
+    """
+
+    stats: ChunkStats = field(default_factory=ChunkStats)
+    problems: list[Diagnostic] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
+    present: set[JobId] = field(default_factory=set)
+    facts: JobTable = field(default_factory=JobTable)
+    clean_files: list[str] = field(default_factory=list)
+
+    @property
+    def is_good(self) -> bool:
+        return not (self.faults or has_errors(self.problems)) and all(each.is_good for each in self.verdicts)
 
     @classmethod
-    def of(cls, targets: Sequence[Target], state: State) -> Examination:
-        frozen = {job.id: job for target in targets for job in unchanged_jobs(target, state)}
-        asked = {
-            (target.name, *named(document, target))
-            for target in targets
-            for document in train_jobs(target)
-            if is_selected(target, document)
+    def merge(cls, parts: Sequence[Verification]) -> Verification:
+        whole = cls()
+        for part in parts:
+            whole.problems += part.problems
+            whole.verdicts += part.verdicts
+            whole.faults += part.faults
+            whole.present |= part.present
+            whole.facts.update(part.facts)
+            whole.clean_files += part.clean_files
+        return whole
+
+
+def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached: bool = True) -> Verification:
+    """One verdict for each job of the workspace's environments and of this shard.
+
+    The first shard has one for each wrong file that belongs to no job, too.
+    """
+    cache = BuildCache.open(workspace, enabled=cached and shard == ALL and not workspace.asked)
+    whole = _verify_jobs(workspace, shard, workers, cache)
+    if shard.is_first:
+        found = _of_no_job(workspace, whole.present, cache)
+        whole.verdicts += (each for each in found if not workspace.asked or each.job[0] in workspace.asked)
+    jobs = whole.present.union(workspace.locks.ids())
+    whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
+    if whole.is_good:
+        cache.save(whole.facts, whole.clean_files)
+    return whole
+
+
+def _verify_jobs(workspace: Workspace, shard: Shard, workers: int, cache: BuildCache) -> Verification:
+    settled = cache.settled(Proof.UNPROVEN)
+    known = _known(settled.jobs)
+    files = [file for file in workspace.job_files if file not in settled.files]
+    if settled.files and not files:
+        return known
+    work = partial(_verify_chunk, workspace, shard)
+    if settled.files:
+        return Verification.merge(map_chunks(workspace, work, workers, files=files, known=known))
+    return Verification.merge(map_chunks(workspace, work, workers))
+
+
+def _known(jobs: JobTable) -> Verification:
+    """Jobs that were verified before, and did not change since."""
+    verdicts = [Verdict(job, "current" if jobs.proof(job) == Proof.CURRENT else "unproven") for job in jobs]
+    stats = ChunkStats(names=[*jobs], jobs=Counter(job[0] for job in jobs))
+    return Verification(stats=stats, verdicts=verdicts, present=set(jobs))
+
+
+def _verify_chunk(
+    workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
+) -> Verification:
+    locks = workspace.locks.fresh()
+    stats = ChunkStats.of(environments, chunk)
+    problems = [problem for each in environments for problem in each.sources.diagnostics]
+    elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
+    examination = _Examination.of(environments, locks)
+    verdicts = examination.verdicts()
+    faults = _faults(environments, locks, stats, [*examination.frozen, *elsewhere])
+    found = Verification(
+        stats=stats,
+        problems=chunk.portable(chunk.own(problems)),
+        verdicts=verdicts,
+        faults=chunk.portable(faults),
+        present={*examination.present, *elsewhere},
+    )
+    if not chunk.is_whole:
+        _remember(found, examination, chunk)
+    return found
+
+
+def _remember(found: Verification, examination: _Examination, chunk: Chunk) -> None:
+    """What the cache may know: good jobs in files that hold nothing else, and nothing to report."""
+    noted = {each.file for each in (*found.problems, *found.faults)}
+    noted |= {examination.files[each.job] for each in found.verdicts if not each.is_good}
+    found.clean_files = [file for file in chunk.files or () if file not in noted]
+    clean = set(found.clean_files)
+    for each in found.verdicts:
+        if examination.files[each.job] in clean:
+            proof = Proof.CURRENT if each.state == "current" else Proof.UNPROVEN
+            found.facts.add(each.job, JobFacts.of(examination.frozen[each.job].lock, proof))
+
+
+def _faults(
+    environments: Sequence[EnvironmentInputs], locks: LockStore, stats: ChunkStats, left_out: Sequence[JobId]
+) -> list[Diagnostic]:
+    """What prevents `render`. Where every job is frozen, nothing is compiled."""
+    for each in environments:
+        take_frozen(each, locks)
+    if not any(each.train_jobs() for each in environments):
+        stats.jobs = {each.name: sum(job[0] == each.name for job in left_out) for each in environments}
+        return []
+    outcome = compile_environments(environments)
+    stats.add_outcome(environments, outcome, left_out)
+    return outcome.errors()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Examination:
+    """The jobs of some environments, and what stands on disk of them. `files` are those of the jobs `present`."""
+
+    environments: Sequence[EnvironmentInputs]
+    locks: LockStore
+    frozen: Mapping[JobId, FrozenJob] = field(default_factory=dict)
+    files: Mapping[JobId, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore) -> _Examination:
+        frozen = {job.id: job for each in environments for job in frozen_jobs(each, locks)}
+        files = {
+            job_id(each, document): document.file
+            for each in environments
+            for document in each.train_jobs()
+            if is_selected(each, document)
         }
-        return cls(targets, state, frozen, asked)
+        return cls(environments=environments, locks=locks, frozen=frozen, files=files)
+
+    @property
+    def present(self) -> Collection[JobId]:
+        return self.files.keys()
 
     def verdicts(self) -> list[Verdict]:
-        """One for each job that has a TrainJob here."""
-        return self._proven([self.at_a_glance(job) for job in sorted(self.asked)])
+        """One for each job that has a TrainJob here: what this very compiler pinned is compiled again."""
+        found = [self.by_digests(job) for job in sorted(self.present)]
+        provable = [self.frozen[each.job] for each in found if each.state == "unproven"]
+        provable = [job for job in provable if self._is_provable(job)]
+        repository = self.locks.repository
+        rebuilt, problems = rebuild(repository, self.environments, provable, shipped_catalogue())
+        damaged = {problem.file for problem in problems}
+        proven = {job.id: self._compared(job, rebuilt.get(job.id), damaged) for job in provable}
+        return [proven.get(each.job, each) for each in found]
 
-    def at_a_glance(self, job: JobId) -> Verdict:
+    def by_digests(self, job: JobId) -> Verdict:
         """By digests alone; what they do not settle is unproven, as yet."""
-        if self.state.is_broken(job):
+        if self.locks.broken(job):
             return Verdict(job, "edited", [lock_file(job)])
-        if self.state.lock_file(job) is None:
+        on_disk = self.locks.on_disk(job) if self.locks.lock_file(job) else None
+        if on_disk is None or isinstance(on_disk, Diagnostic) or on_disk.lock_file is None:
             return Verdict(job, "missing")
-        held = self.state.held(job)
-        if isinstance(held, Diagnostic) or held.lock_file is None:
-            return Verdict(job, "missing")
-        wrong = sorted({*held.edited({}), *held.foreign({})})
-        if wrong:
-            return Verdict(job, "edited", _within(held, wrong))
-        if job not in self.asked:
-            return Verdict(job, "orphan", _within(held, held.digests))
-        if held.missing:
-            return Verdict(job, "missing", _within(held, held.missing))
+        if wrong := sorted({*on_disk.edited({}), *on_disk.foreign({})}):
+            return Verdict(job, "edited", _within(on_disk, wrong))
+        if job not in self.present:
+            return Verdict(job, "orphan", _within(on_disk, on_disk.digests))
+        if on_disk.missing:
+            return Verdict(job, "missing", _within(on_disk, on_disk.missing))
         frozen = self.frozen.get(job)
-        if frozen is None or held.lock_file.underway:
-            return Verdict(job, "stale", _within(held, held.digests))
+        if frozen is None or on_disk.lock_file.underway:
+            return Verdict(job, "stale", _within(on_disk, on_disk.digests))
         if frozen.lock.source != frozen.document.file:
             return Verdict(job, "stale", [lock_file(job)])
         return Verdict(job, "unproven")
 
-    def _proven(self, found: Sequence[Verdict]) -> list[Verdict]:
-        """Compiles what this very compiler pinned once more, and compares bytes."""
-        from trainform.workspace.compiling import shipped_catalogue
-
-        unproven = [self.frozen[each.job] for each in found if each.state == "unproven"]
-        provable = [job for job in unproven if self._is_provable(job)]
-        made, problems = remake(self.state.repository, self.targets, provable, shipped_catalogue())
-        damaged = {problem.file for problem in problems}
-        proven = {job.id: self._compared(job, made.get(job.id), damaged) for job in provable}
-        return [proven.get(each.job, each) for each in found]
-
-    def _is_provable(self, job: Frozen) -> bool:
+    def _is_provable(self, job: FrozenJob) -> bool:
         pins = job.lock.pins
         return pins.compiler == __version__ and pins.plugins == third_party() and self._has_keys(job.id, pins)
 
@@ -100,55 +227,58 @@ class Examination:
         """Whether the key files are those that were copied in: the rendered copy is all that is left of others."""
         from trainform.core.secrets import key_files
 
-        target = next(target for target in self.targets if target.name == job[0])
-        keys = key_files(document.tree for document in target.inputs.documents) if pins.keys else {}
+        inputs = next(each for each in self.environments if each.name == job[0])
+        keys = key_files(document.tree for document in inputs.sources.documents) if pins.keys else {}
         digests = {name: digest_of([tree]) for (namespace, name), tree in keys.items() if namespace == job[1]}
         return all(digests.get(name) == digest for name, digest in pins.keys.items())
 
-    def _compared(self, job: Frozen, made: Mapping[str, bytes] | None, damaged: set[str]) -> Verdict:
-        if lacking := missing_snapshots(self.state.repository.root, job.lock):
+    def _compared(self, job: FrozenJob, rebuilt: Mapping[str, bytes] | None, damaged: set[str]) -> Verdict:
+        repository = self.locks.repository
+        if lacking := missing_snapshots(repository.root, job.lock):
             return Verdict(job.id, "missing", lacking)
-        if edited := sorted(damaged.intersection(map(snapshot_file, digests_of(job.lock)))):
+        if edited := sorted(damaged.intersection(map(snapshot_file, job.lock.pins.snapshots))):
             return Verdict(job.id, "edited", edited)
-        digests = digests_of_files(made or {})
+        digests = digests_of_files(rebuilt or {})
         wrong = {name for name, digest in job.lock.files.items() if digests.get(name) != digest}
         wrong |= digests.keys() - job.lock.files.keys()
-        folder = job_folder(self.state.repository.settings.rendered, *job.id)
+        folder = job_folder(repository.settings.rendered, *job.id)
         files = [f"{folder}/{name}" for name in sorted(wrong)]
         return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
 
 
-def of_no_job(state: State, asked: Collection[JobId], paths: Collection[str] | None) -> Iterator[Verdict]:
-    """What is on disk and belongs to none of the jobs `asked` for: jobs that are gone, lists of shared folders that
-    do not list what is there, and other files. `paths` are the files that may be such; None for all."""
-    gone = Examination((), state)
-    yield from (gone.at_a_glance(job) for job in state.ids() if job not in asked)
-    yield from _lists(state)
-    yield from _strays(state, asked, paths)
+def _within(on_disk: JobOnDisk, names: Collection[str]) -> list[str]:
+    return [f"{on_disk.folder}/{name}" for name in names]
 
 
-def _lists(state: State) -> Iterator[Verdict]:
-    repository, jobs = state.repository, state.ids()
+def _of_no_job(workspace: Workspace, present: Collection[JobId], cache: BuildCache) -> Iterator[Verdict]:
+    """What is on disk and belongs to none of the jobs `present`: jobs that are gone, lists of shared folders that do
+    not name what is there, and other files."""
+    locks = workspace.locks
+    gone = _Examination(environments=(), locks=locks)
+    yield from (gone.by_digests(job) for job in locks.ids() if job not in present)
+    yield from _lists(locks, cache)
+    yield from _strays(locks, present)
+
+
+def _lists(locks: LockStore, cache: BuildCache) -> Iterator[Verdict]:
+    repository, jobs = locks.repository, locks.ids()
     for each in shared_lists(repository.settings.rendered, jobs, set(jobs)):
-        found = disk.file_bytes(repository.root, each.file)
-        if not each.is_current(found):
-            name: StateName = "missing" if found is None else "edited"
-            yield Verdict((each.environment, each.namespace, ""), name, [each.file])
-
-
-def _strays(state: State, asked: Collection[JobId], paths: Collection[str] | None) -> Iterator[Verdict]:
-    """Files below an environment of `rendered/` that are in no job's folder, and no list of ours."""
-    repository, jobs = state.repository, state.ids()
-    lists = {each.file for each in shared_lists(repository.settings.rendered, jobs, set(jobs))}
-    prefix, known = f"{repository.settings.rendered}/", {*asked, *jobs}
-    for path in disk.files_below(repository.root, repository.settings.rendered) if paths is None else sorted(paths):
-        if not path.startswith(prefix) or (paths and not disk.exists(repository.root, path)):
+        if cache.has_list(each.file, each.folders):
             continue
-        environment, *parts = path.removeprefix(prefix).split("/")
+        found = paths.file_bytes(repository.root, each.file)
+        if not each.is_current(found):
+            state: State = "missing" if found is None else "edited"
+            yield Verdict((each.environment, each.namespace, ""), state, [each.file])
+
+
+def _strays(locks: LockStore, present: Collection[JobId]) -> Iterator[Verdict]:
+    """Files below an environment of `rendered/` that are in no job's folder, and not a list of ours."""
+    repository, jobs = locks.repository, locks.ids()
+    rendered = repository.settings.rendered
+    lists = {each.file for each in shared_lists(rendered, jobs, set(jobs))}
+    known = {job_folder(rendered, *job) for job in jobs} | {"/".join((rendered, *job)) for job in present}
+    for path in paths.files_below(repository.root, rendered, without=known):
+        environment, *parts = path.removeprefix(f"{rendered}/").split("/")
         namespace, name = [*parts[:-1], "", ""][:2]
-        if parts and path not in lists and (environment, namespace, name) not in known:
+        if parts and path not in lists:
             yield Verdict((environment, namespace, name), "orphan", [path])
-
-
-def _within(held: Held, names: Collection[str]) -> list[str]:
-    return [f"{held.folder}/{name}" for name in names]

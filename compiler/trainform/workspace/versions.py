@@ -9,23 +9,21 @@ from errno import ELOOP
 from typing import TYPE_CHECKING
 
 from trainform.io.paths import JobId, folder_bytes, leads_out, lock_file
-from trainform.io.repository import is_template
 from trainform.k8s.rules.parts import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
-from trainform.workspace.compiling import compile_targets
+from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import digest_of
+from trainform.workspace.inputs import EnvironmentInputs, Sources, load, load_job_file
 from trainform.workspace.lockfile import Lock, LockError, Pins, parse
-from trainform.workspace.selection import named, train_jobs
-from trainform.workspace.target import Inputs, Target, load
+from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
     from trainform.k8s.tree import Tree
-    from trainform.source import Document
-    from trainform.workspace.fingerprint import Present
-    from trainform.workspace.reach import Reach
-    from trainform.workspace.state import State
+    from trainform.workspace.change import ChangeScope
+    from trainform.workspace.fingerprint import CurrentInputs
+    from trainform.workspace.state import LockStore
 
 _MANY = 100
 """Folders from which on a list of all that is rendered is cheaper than a list of each."""
@@ -45,14 +43,14 @@ class Version:
         return cls(objects, lock.train_job, lock.source, lock.pins) if lock else cls(objects)
 
 
-def versions_before(found: Reach, jobs: Collection[JobId]) -> dict[JobId, Version]:
+def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, Version]:
     """The jobs as they were rendered; without objects where one was not there."""
     if not jobs:
         return {}  # git takes no folder for all of them
-    folders = {job_folder(found.was.rendered, *job): job for job in jobs}
-    paths = found.start.paths(list(folders) if len(folders) < _MANY else [found.was.rendered])
+    folders = {job_folder(scope.settings_before.rendered, *job): job for job in jobs}
+    paths = scope.start.paths(list(folders) if len(folders) < _MANY else [scope.settings_before.rendered])
     wanted = [path for path in paths if path.rpartition("/")[0] in folders]
-    files = found.start.read([*wanted, *map(lock_file, jobs)])
+    files = scope.start.read([*wanted, *map(lock_file, jobs)])
     objects: dict[JobId, list[Tree]] = {job: [] for job in jobs}
     for path in wanted:
         folder, _, name = path.rpartition("/")
@@ -60,20 +58,20 @@ def versions_before(found: Reach, jobs: Collection[JobId]) -> dict[JobId, Versio
     return {job: Version.locked(objects[job], _lock(files.get(lock_file(job)))) for job in jobs}
 
 
-def version_rendered(state: State, job: JobId) -> Version:
+def version_rendered(locks: LockStore, job: JobId) -> Version:
     """A job as its folder in the working tree says. Raises OSError for what cannot be read, or must not."""
-    repository = state.repository
+    repository = locks.repository
     folder = job_folder(repository.settings.rendered, *job)
     if leads_out(repository.root, folder):
         raise OSError(ELOOP, "is a link that leads out of the repository", folder)
     files = folder_bytes(repository.root, folder)
     objects = [tree for name, data in files.items() for tree in _objects(name, data)]
-    return Version.locked(objects, state.lock(job))
+    return Version.locked(objects, locks.lock(job))
 
 
-def version_compiled(job: CompiledJob, present: Present) -> Version:
+def version_compiled(job: CompiledJob, current: CurrentInputs) -> Version:
     """A job as a render would write it now; it has no error."""
-    return Version(job.objects, digest_of([job.document.tree]), job.document.file, present.pins(job))
+    return Version(job.objects, digest_of([job.document.tree]), job.document.file, current.pins(job))
 
 
 def _objects(name: str, data: bytes | None) -> list[Tree]:
@@ -90,8 +88,11 @@ def _lock(data: bytes | None) -> Lock | None:
         return None
 
 
-def untouched(
-    found: Reach, targets: Iterable[Target], before: Mapping[JobId, Version], after: Mapping[JobId, Version]
+def unchanged_train_jobs(
+    scope: ChangeScope,
+    environments: Iterable[EnvironmentInputs],
+    before: Mapping[JobId, Version],
+    after: Mapping[JobId, Version],
 ) -> dict[JobId, Sequence[Tree] | None]:
     """The objects that each job would have now had its TrainJob not changed; None where that is what it had."""
     changed: list[JobId] = []
@@ -102,35 +103,28 @@ def untouched(
             same[job] = new.objects
         elif old.pins and old.pins != new.pins and old.objects and new.objects:
             changed.append(job)
-    return same | _compiled_as_they_were(found, targets, {job: before[job] for job in changed})
+    return same | _compiled_as_before(scope, environments, {job: before[job] for job in changed})
 
 
-def _compiled_as_they_were(
-    found: Reach, targets: Iterable[Target], before: Mapping[JobId, Version]
+def _compiled_as_before(
+    scope: ChangeScope, environments: Iterable[EnvironmentInputs], before: Mapping[JobId, Version]
 ) -> dict[JobId, Sequence[Tree] | None]:
-    """Jobs compiled from the TrainJobs that they were, with everything else as it is now."""
-    files = found.start.read(sorted({version.source for version in before.values()})) if before else {}
-    old = [_as_it_was(target, files, before) for target in targets]
-    outcome = compile_targets([target for target in old if train_jobs(target)], wants_job=False)
+    """Jobs compiled from the TrainJobs of the baseline, with everything else as it is now."""
+    files = scope.start.read(sorted({version.source for version in before.values()})) if before else {}
+    old = [_as_before(each, files, before) for each in environments]
+    outcome = compile_environments([each for each in old if each.train_jobs()], wants_job=False)
     return {(job.environment, job.namespace, job.name): job.objects or None for job in outcome.jobs}
 
 
-def _as_it_was(target: Target, files: Mapping[str, bytes], before: Mapping[JobId, Version]) -> Target:
-    """The target with the TrainJobs that were rendered before in place of its own, as far as `files` have them."""
-    jobs = {id(job) for job in train_jobs(target)}
-    documents = [document for document in target.inputs.documents if id(document) not in jobs]
-    for file in dict.fromkeys(version.source for job, version in before.items() if job[0] == target.name):
-        for document in _documents(target, file, files.get(file, b"")):
-            version = before.get((target.name, *named(document, target)))
+def _as_before(
+    inputs: EnvironmentInputs, files: Mapping[str, bytes], before: Mapping[JobId, Version]
+) -> EnvironmentInputs:
+    """An environment with the TrainJobs that were rendered before in place of its own, as far as `files` have them."""
+    jobs = {id(job) for job in inputs.train_jobs()}
+    documents = [document for document in inputs.sources.documents if id(document) not in jobs]
+    for file in dict.fromkeys(version.source for job, version in before.items() if job[0] == inputs.name):
+        for document in load_job_file(file, files.get(file, b""), inputs).documents:
+            version = before.get(job_id(inputs, document))
             if version and digest_of([document.tree]) == version.train_job:
                 documents.append(document)
-    return replace(target, inputs=Inputs(documents, []), partial=True)
-
-
-def _documents(target: Target, file: str, data: bytes) -> list[Document]:
-    if not is_template(file):
-        return load(file, data).documents
-    from trainform.source.templates.load import load_template
-
-    values = target.environment.spec.values if target.environment else {}
-    return load_template(data, file, values).documents
+    return replace(inputs, sources=Sources(documents), partial=True)

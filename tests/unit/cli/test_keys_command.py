@@ -205,7 +205,7 @@ def test_a_key_in_the_clear_is_an_error_though_no_job_is_compiled(jobs, trainfor
     )
     ran = trainform(*command.split())
     assert ran.code == 2
-    assert f"{place}: error TF156: holds a key without encryption" in ran.err + ran.out
+    assert f"{place}: error TF156: holds an unencrypted private key" in ran.err + ran.out
     assert "treasure" not in ran.err + ran.out
 
 

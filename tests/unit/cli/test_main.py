@@ -110,7 +110,7 @@ def broken(monkeypatch):
     def fail(*arguments):
         raise KeyError("spec")
 
-    monkeypatch.setattr("trainform.workspace.discovery.survey", fail)
+    monkeypatch.setattr("trainform.workspace.discovery.discover", fail)
 
 
 def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
@@ -138,10 +138,10 @@ def test_a_plugin_that_cannot_be_used_is_named(trainform, monkeypatch):
 
 
 def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
-    def interrupted():
+    def interrupted(data):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("trainform.workspace.target.stream_target", interrupted)
+    monkeypatch.setattr("trainform.workspace.inputs.read_stream", interrupted)
     assert trainform("render", "-") == (130, "", "\n")
 
 

@@ -8,7 +8,7 @@ import shutil
 import pytest
 import yaml
 
-from trainform.workspace import slices
+from trainform.workspace import parallel as slices
 
 ENVIRONMENT = """\
 apiVersion: trainform.dev/v1alpha1
@@ -291,9 +291,9 @@ def test_a_job_stays_in_its_shard_whatever_else_is_there(place):
     [
         (("--shard", "4/3"), '"4/3": the first number goes from 1 to the second'),
         (("--shard", "0/3"), '"0/3": the first number goes from 1 to the second'),
-        (("--shard", "two"), '"two" is no shard: write 2/4 for the second of four'),
-        (("--shard", "1/2", "job-1"), "--shard is for all jobs"),
-        (("--shard", "1/2", "--keep-going"), "--shard is for all jobs"),
+        (("--shard", "two"), '"two" is not a shard: write 2/4 for the second of four'),
+        (("--shard", "1/2", "job-1"), "--shard cannot be combined"),
+        (("--shard", "1/2", "--keep-going"), "--shard cannot be combined"),
     ],
 )
 def test_a_shard_that_cannot_be_is_refused(place, arguments, said):

@@ -75,7 +75,7 @@ def test_a_preview_as_json_is_a_render_result(behind, trainform):
 def test_a_job_whose_bytes_stay_the_same_is_pinned_anew(behind, trainform):
     lock = behind / ".trainform/locks/prod/ml/c.lock"
     lock.write_text(lock.read_text().replace('"compiler": "', '"compiler": "0.0.1-'))
-    assert trainform("upgrade", "c").out == "1 job pinned anew, files unchanged\n"
+    assert trainform("upgrade", "c").out == "1 job re-pinned, files unchanged\n"
     assert "0.0.1-" not in lock.read_text()
 
 

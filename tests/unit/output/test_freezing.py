@@ -9,7 +9,7 @@ from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
 from trainform.installed import load_plugins
 from trainform.source import load
-from trainform.workspace.fingerprint import Cause, Present, Snapshot, digest_of, is_frozen, lock_of
+from trainform.workspace.fingerprint import Cause, CurrentInputs, Snapshot, digest_of, is_frozen, lock_of
 
 FACT = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n"
 
@@ -20,12 +20,12 @@ def compiled(*texts):
 
 
 def present(*texts, compiler="1.0", plugins=None):
-    return Present(compiler, plugins or {}, compiled(*texts, job("llm")).inputs, Catalogue())
+    return CurrentInputs(compiler, plugins or {}, compiled(*texts, job("llm")).inputs, Catalogue())
 
 
 def lock(*texts):
     compilation = compiled(*texts)
-    return lock_of(compilation.jobs[0], Present("1.0", {}, compilation.inputs, Catalogue()), {"a.yaml": b"1"})
+    return lock_of(compilation.jobs[0], CurrentInputs("1.0", {}, compilation.inputs, Catalogue()), {"a.yaml": b"1"})
 
 
 NOW = (environment(), runtime())

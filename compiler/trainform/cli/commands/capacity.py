@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.core.compile import Compilation
     from trainform.review.capacity.verdicts import Capacity
 
 
-@click.command()
+@command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
@@ -29,13 +29,12 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
-    from trainform.io.repository import open_repository
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.discovery import discover
 
-    repository, problems = open_repository(chosen_root(root))
-    outcome = compile_targets(repository_targets(repository, chosen_environments(env)), problems)
-    errors = [each for each in outcome.all_diagnostics() if each.severity == "error"]
+    workspace = discover(chosen_root(root), chosen_environments(env))
+    outcome = compile_environments(workspace.read(), workspace.problems)
+    errors = outcome.errors()
     facts = [each for each in outcome.diagnostics if each.severity == "warning"]
     print_diagnostics([*errors, *facts], sys.stderr)
     # With an error among the facts no verdict would be worth anything.

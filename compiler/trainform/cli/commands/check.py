@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
+from trainform.cli.options import (
+    cache_option,
+    chosen_environments,
+    chosen_root,
+    chosen_shard,
+    command,
+    repository_options,
+    scale_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.io.paths import JobId
-    from trainform.workspace.checking import Checked
-    from trainform.workspace.state import State
+    from trainform.workspace.discovery import Workspace
     from trainform.workspace.verify import Verdict
 
 ADVICE = {
@@ -27,14 +34,16 @@ ADVICE = {
 }
 
 
-@click.command()
+@command()
 @click.option("--base", metavar="REF", help="Also prove that frozen jobs did not change since this commit.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@cache_option
 @scale_options
 @repository_options
 def check(
     base: str | None,
     form: str,
+    no_cache: bool,
     shard: str | None,
     workers: int | None,
     root: str | None,
@@ -52,24 +61,19 @@ def check(
     from trainform.diagnostics.order import has_errors
     from trainform.io.git import GitError
     from trainform.io.lock import claimed
-    from trainform.io.repository import open_repository
-    from trainform.workspace.checking import examine
-    from trainform.workspace.discovery import survey
-    from trainform.workspace.proven import head
-    from trainform.workspace.state import read_state
+    from trainform.workspace.discovery import discover
+    from trainform.workspace.verify import verify
 
-    chosen, environments = chosen_root(root), chosen_environments(env)
+    chosen = chosen_root(root)
     with claimed(chosen):
-        repository, problems = open_repository(chosen)
-        asked = head(repository.root)
-        state, known, part = read_state(repository), survey(repository, environments), chosen_shard(shard)
-        result = examine(known, state, environments, part, workers or 0, asked())
-        problems += result.problems
+        workspace = discover(chosen, chosen_environments(env))
+        result = verify(workspace, chosen_shard(shard), workers or 0, cached=not no_cache)
+        problems = [*workspace.problems, *result.problems]
         if has_errors(problems):
             print_diagnostics(problems, sys.stderr)
             return FAULTY
         try:
-            found, unproven = _since(result, state, base)
+            found, unproven = _compared(result.verdicts, workspace, base)
         except GitError as error:
             hint = "name a commit that this clone has, such as origin/main"
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
@@ -78,17 +82,18 @@ def check(
     print_diagnostics(result.faults, sys.stderr)
     if result.faults:
         return FAULTY
-    differs = unproven or any(each.state not in ("current", "unproven") for each in found)
-    return DIFFERS if differs else OK
+    return DIFFERS if unproven or not all(each.is_good for each in found) else OK
 
 
-def _since(result: Checked, state: State, base: str | None) -> tuple[Sequence[Verdict], Sequence[JobId]]:
+def _compared(
+    verdicts: Sequence[Verdict], workspace: Workspace, base: str | None
+) -> tuple[Sequence[Verdict], Sequence[JobId]]:
     if base is None:
-        return result.verdicts, ()
+        return verdicts, ()
     from trainform.io.git import commit_of
-    from trainform.workspace.since import since
+    from trainform.workspace.verify_base import compare_with
 
-    return since(result.verdicts, state, commit_of(state.repository.root, base), result.since)
+    return compare_with(commit_of(workspace.repository.root, base), verdicts, workspace.locks)
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
@@ -99,7 +104,7 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
         print_json({"apiVersion": API_VERSION, "kind": "CheckResult", "jobs": [_document(each) for each in found]})
         return
     for each in found:
-        if each.state not in ("current", "unproven") or each.job in unproven:
+        if not each.is_good or each.job in unproven:
             name = "/".join(filter(None, each.job))
             print(f"{each.state} {name}: {_advice(each)}")
             for file in each.files:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from trainform.cli import FAULTY, OK
+from trainform.cli.options import Command
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
-    from trainform.workspace.compiling import Outcome
-    from trainform.workspace.target import Target
+    from trainform.workspace.compilation import Outcome
+    from trainform.workspace.inputs import EnvironmentInputs
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
 """The variable with the parameters of the Application, as JSON."""
@@ -31,7 +32,7 @@ def cmp() -> None:
     """
 
 
-@cmp.command()
+@cmp.command(cls=Command)
 def generate() -> int:
     """Print the manifests of one environment as a YAML stream.
 
@@ -41,10 +42,10 @@ def generate() -> int:
     from trainform.cli.terminal import print_bytes, print_diagnostics
     from trainform.diagnostics.order import has_errors
     from trainform.output.emitter import emit_stream
-    from trainform.workspace.compiling import compile_targets
+    from trainform.workspace.compilation import compile_environments
 
-    targets, problems = _targets(_settings())
-    outcome: Outcome = compile_targets(targets, problems)
+    environments, problems = _chosen(_settings())
+    outcome: Outcome = compile_environments(environments, problems)
     told = [each for each in outcome.all_diagnostics() if each.severity != "info"]
     print_diagnostics(told, sys.stderr)
     if code := report_failures(outcome.failures) or (FAULTY if has_errors(told) else OK):
@@ -53,7 +54,7 @@ def generate() -> int:
     return OK
 
 
-@cmp.command()
+@cmp.command(cls=Command)
 def discover() -> int:
     """Print the root of the repository where it is one of trainform's, and nothing where not."""
     from trainform.io.repository import find_root
@@ -65,7 +66,7 @@ def discover() -> int:
     return OK
 
 
-@cmp.command()
+@cmp.command(cls=Command)
 def parameters() -> int:
     """Print the parameters of this Application, for Argo CD's user interface."""
     import json
@@ -133,20 +134,20 @@ def _bad(message: str) -> click.UsageError:
     return click.BadParameter(message, param_hint=PARAMETERS)
 
 
-def _targets(settings: Settings) -> tuple[list[Target], list[Diagnostic]]:
+def _chosen(settings: Settings) -> tuple[list[EnvironmentInputs], list[Diagnostic]]:
     from trainform.cli.options import chosen_root
     from trainform.io.repository import open_repository
-    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.discovery import Workspace
     from trainform.workspace.selection import select
 
     repository, problems = open_repository(chosen_root(None))
     asked = [settings.environment] if settings.environment else []
-    targets = repository_targets(repository, asked, _paths(repository))
-    if len(targets) > 1:
-        raise _bad(f"which environment? There are {', '.join(target.name for target in targets)}")
+    environments = Workspace(repository, problems, asked, _paths(repository)).read()
+    if len(environments) > 1:
+        raise _bad(f"which environment? There are {', '.join(each.name for each in environments)}")
     if settings.jobs:
-        problems += select(targets, settings.jobs, repository.root)
-    return targets, problems
+        problems += select(environments, settings.jobs, repository.root)
+    return environments, problems
 
 
 def _paths(repository: Repository) -> list[str] | None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import cache_option, chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.review.diff.model import Diff
 
 
-@click.command()
+@command()
 @click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="What to compare with.")
 @click.option(
     "--format",
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="markdown fits a comment on a pull request.",
 )
+@cache_option
 @repository_options
-def diff(base: str, form: str, root: str | None, env: tuple[str, ...]) -> int:
+def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str, ...]) -> int:
     """Show what a change does to the jobs, running ones included.
 
     The working tree is held against a commit, or against a copy of the repository in a folder.
@@ -35,20 +36,18 @@ def diff(base: str, form: str, root: str | None, env: tuple[str, ...]) -> int:
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
-    from trainform.io.baseline import baseline
     from trainform.io.git import GitError
     from trainform.io.repository import open_repository
-    from trainform.workspace.diff import compare_repository
+    from trainform.workspace.diff import diff as compare
 
     repository, problems = open_repository(chosen_root(root))
     try:
-        start = baseline(repository.root, base)
-        found, outcome = compare_repository(repository, problems, start, chosen_environments(env))
+        found, outcome = compare(repository, problems, base, chosen_environments(env), cached=not no_cache)
     except GitError as error:
         raise click.BadParameter(str(error), param_hint="--base") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
-    errors = [each for each in outcome.all_diagnostics() if each.severity == "error"]
+    errors = outcome.errors()
     print_diagnostics(errors, sys.stderr)
     _print(found, form)
     return report_failures(outcome.failures) or (FAULTY if errors else DIFFERS if found.jobs else OK)

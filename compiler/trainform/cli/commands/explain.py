@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
-    from trainform.diagnostics import Diagnostic
     from trainform.review.explain.fields import Selection
     from trainform.review.explain.owners import Recorder
-    from trainform.workspace.compiling import Outcome
-    from trainform.workspace.target import Target
+    from trainform.workspace.compilation import Outcome
+    from trainform.workspace.inputs import EnvironmentInputs
 
 
 class Explained(NamedTuple):
@@ -27,7 +26,7 @@ class Explained(NamedTuple):
     selections: list[Selection]
 
 
-@click.command()
+@command()
 @click.argument("job")
 @click.argument("field", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -42,36 +41,31 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
-    from trainform.io.repository import open_repository
     from trainform.review.explain.owners import Recorder
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.discovery import discover
     from trainform.workspace.selection import select
 
     recorder = Recorder()
-    repository, problems = open_repository(chosen_root(root))
-    targets = repository_targets(repository, chosen_environments(env))
-    problems += select(targets, [job], repository.root)
-    outcome = compile_targets(targets, problems, wants_job=not problems, observe=recorder)
-    errors = _errors(outcome)
+    workspace = discover(chosen_root(root), chosen_environments(env))
+    environments = workspace.read()
+    problems = [*workspace.problems, *select(environments, [job], workspace.repository.root)]
+    outcome = compile_environments(environments, problems, wants_job=not problems, observe=recorder)
+    errors = outcome.errors()
     print_diagnostics(errors, sys.stderr)
-    explained = _explained(targets, outcome, recorder)
+    explained = _explained(environments, outcome, recorder)
     _print(_chosen(explained, field), form, several=len(explained) > 1)
     return report_failures(outcome.failures) or (FAULTY if errors else OK)
 
 
-def _errors(outcome: Outcome) -> list[Diagnostic]:
-    return [each for each in outcome.all_diagnostics() if each.severity == "error"]
-
-
-def _explained(targets: Sequence[Target], outcome: Outcome, recorder: Recorder) -> list[Explained]:
+def _explained(environments: Sequence[EnvironmentInputs], outcome: Outcome, recorder: Recorder) -> list[Explained]:
     """The jobs without an error, all their fields."""
     from trainform.review.explain.fields import everything
     from trainform.review.explain.owners import explain as owners
 
     return [
-        Explained(job, everything(owners(job, recorder, target.inputs.documents)))
-        for target, compilation in zip(targets, outcome.compilations, strict=True)
+        Explained(job, everything(owners(job, recorder, inputs.sources.documents)))
+        for inputs, compilation in zip(environments, outcome.compilations, strict=True)
         for job in compilation.jobs
         if job.objects
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic, Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SECRETS: Path = ("spec", "secrets")
 
 
-@click.command()
+@command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options

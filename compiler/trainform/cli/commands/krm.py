@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import click
-
 from trainform.cli import FAULTY, OK
+from trainform.cli.options import command
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from trainform.output.krm.resource_list import ResourceList
     from trainform.output.krm.rewrite import Place
     from trainform.source import Document
-    from trainform.workspace.compiling import Outcome
+    from trainform.workspace.compilation import Outcome
 
 LOCAL = "config.kubernetes.io/local-config"
 """An annotation: the object is for tools, and no orchestrator applies it."""
@@ -27,7 +26,7 @@ NOT_TOLD = ("TF204",)
 """Codes that are no news here: a function is given all kinds, and leaves alone what is not its own."""
 
 
-@click.command()
+@command()
 def krm() -> int:
     """Compile a ResourceList of kustomize or kpt, stdin to stdout.
 
@@ -44,14 +43,14 @@ def krm() -> int:
     from trainform.output.krm.resource_list import read_list
     from trainform.output.krm.results import function_results
     from trainform.output.krm.rewrite import Place, rewrite
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.target import STDIN, Inputs, Target
+    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.inputs import STDIN, EnvironmentInputs, Sources
 
     found = read_list(sys.stdin.buffer.read(), STDIN)
     environment, problems = environment_of(found.config)
     documents = [*found.items, *filter(None, [environment])]
-    target = Target(inputs=Inputs(documents, found.diagnostics))
-    outcome = compile_targets([target], problems, wants_job=False)
+    inputs = EnvironmentInputs(sources=Sources(documents, found.diagnostics))
+    outcome = compile_environments([inputs], problems, wants_job=False)
     diagnostics = [each for each in outcome.all_diagnostics() if each.code not in NOT_TOLD]
     failed = has_errors(diagnostics)
     places = [Place()] * len(found.items) if failed else _places(found, outcome)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from trainform.cli import OK
+from trainform.cli.options import command
 
 
-@click.command()
+@command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def plugins(form: str) -> int:
     """List the plugins in the order in which they run."""
     from trainform.cli.terminal import print_json, print_table
     from trainform.diagnostics.documents import API_VERSION
-    from trainform.workspace.compiling import installed
+    from trainform.workspace.compilation import installed
 
     rows = [(each.plugin.name, each.package, each.version) for each in installed()]
     if form == "json":

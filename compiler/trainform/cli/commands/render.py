@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
+from trainform.cli.options import (
+    cache_option,
+    chosen_environments,
+    chosen_root,
+    chosen_shard,
+    command,
+    repository_options,
+    scale_options,
+)
 
 if TYPE_CHECKING:
-    from trainform.workspace.compiling import Outcome
+    from trainform.workspace.compilation import Outcome
 
 
-@click.command()
+@command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "yaml", "json"]),
-    help="Of what is printed. Default: text; yaml for a stream.",
+    help="Output format. Default: text (yaml for stdin).",
 )
-@click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
-@click.option("--allow-empty", is_flag=True, help="Remove the last jobs of an environment, too.")
+@click.option("--keep-going", is_flag=True, help="Write the good jobs even if others fail (still exits 2).")
+@click.option("--allow-empty", is_flag=True, help="Allow deleting all jobs of an environment.")
+@cache_option
 @scale_options
 @repository_options
 def render(
@@ -31,6 +40,7 @@ def render(
     form: str | None,
     keep_going: bool,
     allow_empty: bool,
+    no_cache: bool,
     shard: str | None,
     workers: int | None,
     root: str | None,
@@ -39,40 +49,50 @@ def render(
     """Compile TrainJobs and write what changed below rendered/.
 
     JOB is [namespace/]name or the path of a file; without one, every job is rendered, and the files of
-    jobs that are gone are removed. An error anywhere means that nothing is written.
+    deleted jobs are removed. If anything has an error, nothing is written.
 
     A job whose TrainJob did not change stays byte for byte as it is, even when its runtime, its
     Environment or trainform did: see "trainform upgrade".
 
-    --shard 2/4 does the second quarter of the work: what four machines write makes one whole.
-
-    With "-" for JOB, one YAML stream is read from stdin and the manifests go to stdout.
+    With "-" as JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """
     if "-" in jobs:
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":
         raise click.BadParameter('yaml is for streams: "trainform render -"', param_hint="--format")
-    from trainform.workspace.rendering import Request
-    from trainform.workspace.runs import run_in
+    from trainform.cli.built import report
+    from trainform.workspace.build import build
+    from trainform.workspace.plan import BuildOptions
 
     if shard and (jobs or keep_going):
-        raise click.UsageError("--shard is for all jobs, and all must be good: without JOB and --keep-going")
-    request = Request(not jobs, chosen_environments(env), keep_going, allow_empty, shard=chosen_shard(shard))
-    return run_in(chosen_root(root), jobs, request, form or "text", workers or 0)
+        raise click.UsageError(
+            "--shard cannot be combined with JOB or --keep-going: every job of every shard must be good"
+        )
+    options = BuildOptions(
+        jobs=jobs,
+        environments=chosen_environments(env),
+        keep_going=keep_going,
+        allow_empty=allow_empty,
+        detailed=form == "json",
+        shard=chosen_shard(shard),
+        workers=workers or 0,
+        cached=not no_cache,
+    )
+    return report(build(chosen_root(root), options), options)
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.target import stream_target
+    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.inputs import read_stream
 
     if len(jobs) > 1:
-        raise click.BadParameter('"-" stands alone: a stream is rendered whole', param_hint="JOB")
+        raise click.BadParameter('"-" cannot be combined with other jobs', param_hint="JOB")
     if form == "text":
         raise click.BadParameter("a stream is printed as yaml or json", param_hint="--format")
-    outcome = compile_targets([stream_target()])
+    outcome = compile_environments([read_stream(sys.stdin.buffer.read())])
     diagnostics = outcome.all_diagnostics()
     print_diagnostics(diagnostics, sys.stderr)
     code = report_failures(outcome.failures) or (FAULTY if has_errors(diagnostics) else OK)

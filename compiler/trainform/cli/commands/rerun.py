@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, repository_options
+from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
+    from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.marking import MarkedJob, Marking
-    from trainform.workspace.target import Target
 
 
-@click.command()
+@command()
 @click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
@@ -27,23 +27,22 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
 
     The mark is the annotation trainform.dev/rerun.
 
-    Nothing else in the files changes, comments and formatting included. Commit that, with what "trainform
-    render" makes of it; what else it takes depends on how objects are named, and is printed.
+    Nothing else in the files changes, comments and formatting included. Then run "trainform render" and
+    commit both. Further steps are printed.
     """
     from trainform.diagnostics.order import has_errors
     from trainform.io.lock import claimed
-    from trainform.io.repository import open_repository
-    from trainform.workspace.discovery import repository_targets
+    from trainform.workspace.discovery import discover
     from trainform.workspace.marking import mark_jobs
     from trainform.workspace.selection import select
 
     chosen = chosen_root(root)
     with claimed(chosen):
-        repository, problems = open_repository(chosen)
-        targets = repository_targets(repository, chosen_environments(env))
-        problems += select(targets, jobs, repository.root)
-        problems += [problem for target in targets for problem in target.inputs.diagnostics]
-        marking = mark_jobs(repository, targets)
+        workspace = discover(chosen, chosen_environments(env))
+        repository, environments = workspace.repository, workspace.read()
+        problems = [*workspace.problems, *select(environments, jobs, repository.root)]
+        problems += [problem for each in environments for problem in each.sources.diagnostics]
+        marking = mark_jobs(repository, environments)
         problems += marking.diagnostics
         if not has_errors(problems):
             problems += _write(repository, marking)
@@ -91,31 +90,31 @@ def _print_json(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> 
 
 
 def _as_json(job: MarkedJob) -> Iterator[dict[str, Any]]:
-    from trainform.workspace.selection import named
+    from trainform.workspace.selection import job_id
 
-    for target in job.targets:
-        namespace, name = named(job.document, target)
+    for inputs in job.environments:
+        environment, namespace, name = job_id(inputs, job.document)
         yield {
-            "environment": target.name,
+            "environment": environment,
             "namespace": namespace,
             "name": name,
             "file": job.document.file,
             "rerun": job.number,
-            "consequence": _consequence(target, namespace, name),
+            "consequence": _consequence(inputs, namespace, name),
         }
 
 
 def _told(job: MarkedJob) -> Iterator[str]:
-    from trainform.workspace.selection import named
+    from trainform.workspace.selection import job_id
 
-    namespace, name = named(job.document, job.targets[0])
+    _, namespace, name = job_id(job.environments[0], job.document)
     yield f"{job.document.file}: {namespace}/{name} is marked to run again ({job.number})"
-    for target in job.targets:
-        yield f"  {target.name}: {_consequence(target, *named(job.document, target))}"
+    for inputs in job.environments:
+        yield f"  {inputs.name}: {_consequence(inputs, *job_id(inputs, job.document)[1:])}"
 
 
-def _consequence(target: Target, namespace: str, name: str) -> str:
-    if target.environment and target.environment.spec.gitops.naming == "content-hash":
+def _consequence(inputs: EnvironmentInputs, namespace: str, name: str) -> str:
+    if inputs.environment and inputs.environment.spec.gitops.naming == "content-hash":
         return "`trainform render` gives it a new name: it runs as a new object, and the old one is pruned"
     return (
         "names are stable, and a finished JobSet does not start again: once the change is merged, run "

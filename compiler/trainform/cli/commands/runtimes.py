@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_root, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
@@ -23,7 +23,7 @@ REPLACES = "replaces"
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 
-@click.command()
+@command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
@@ -44,12 +44,12 @@ def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     from trainform import __version__
     from trainform.io.repository import open_repository
     from trainform.io.resources import shipped_runtimes
-    from trainform.workspace.discovery import load_all
-    from trainform.workspace.target import load
+    from trainform.workspace.discovery import load_files
+    from trainform.workspace.inputs import load
 
     repository, problems = open_repository(root)
     listing = repository.runtimes()
-    own = load_all(repository, listing.files)
+    own = load_files(repository, listing.files)
     shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
     entries = _merged(_entries(own.documents, "", ""), _entries(shipped, "trainform", __version__))
     return entries, [*problems, *listing.diagnostics, *own.diagnostics]

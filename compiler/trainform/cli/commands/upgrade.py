@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import click
 
-from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
+from trainform.cli.options import (
+    chosen_environments,
+    chosen_root,
+    chosen_shard,
+    command,
+    repository_options,
+    scale_options,
+)
 
 
-@click.command()
+@command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
 @click.option("--runtime", metavar="[NAMESPACE/]NAME", help="Jobs that run on this runtime.")
 @click.option("--all", "everything", is_flag=True, help="Every job.")
@@ -31,25 +38,29 @@ def upgrade(
     """Re-pin jobs to today's runtime, Environment and trainform.
 
     A job stays as it was rendered until its own TrainJob changes. This renders jobs anew that did not change:
-    those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. What they say
-    together must hold. Nothing else is touched.
+    those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. Selectors are combined
+    with AND. Nothing else is touched.
     """
-    from trainform.workspace.rendering import Request
-    from trainform.workspace.runs import run_in
+    from trainform.cli.built import report
+    from trainform.workspace.build import build
+    from trainform.workspace.plan import BuildOptions
 
     environments = chosen_environments(env)
     if not (jobs or runtime or everything or environments):
         raise click.UsageError("name jobs, --runtime, --env or --all")
     if shard and (jobs or keep_going):
-        raise click.UsageError("--shard is for all jobs, and all must be good: without JOB and --keep-going")
-    request = Request(
-        whole=False,
+        raise click.UsageError(
+            "--shard cannot be combined with JOB or --keep-going: every job of every shard must be good"
+        )
+    options = BuildOptions(
+        jobs=jobs,
         environments=environments,
-        keep_going=keep_going,
         upgrade=True,
         runtime=runtime or "",
-        only_frozen=not jobs,
+        keep_going=keep_going,
         dry_run=dry_run,
+        detailed=form == "json",
         shard=chosen_shard(shard),
+        workers=workers or 0,
     )
-    return run_in(chosen_root(root), jobs, request, form, workers or 0)
+    return report(build(chosen_root(root), options), options)

@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, chosen_shard, repository_options, scale_options
+from trainform.cli.options import (
+    chosen_environments,
+    chosen_root,
+    chosen_shard,
+    command,
+    repository_options,
+    scale_options,
+)
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic, Severity
     from trainform.workspace.shards import Shard
-    from trainform.workspace.validate import Validated
+    from trainform.workspace.validate import Validation
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
 
 
-@click.command()
+@command()
 @click.argument("paths", nargs=-1, type=click.Path(allow_dash=True), metavar="[PATH]...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "info"]),
-    help="Exit 1 when there is no error but something as grave as this.",
+    help="Exit 1 on diagnostics of this severity or higher (errors exit 2).",
 )
 @scale_options
 @repository_options
@@ -56,30 +63,21 @@ def validate(
     return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
 
 
-def _stream(paths: Sequence[str]) -> Validated:
-    from trainform.workspace.compiling import compile_targets
-    from trainform.workspace.target import stream_target
-    from trainform.workspace.validate import Validated
+def _stream(paths: Sequence[str]) -> Validation:
+    from trainform.workspace.inputs import read_stream
+    from trainform.workspace.validate import validate_stream
 
     if len(paths) > 1:
-        raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
-    target = stream_target()
-    documents = target.inputs.documents
-    outcome = compile_targets([target], wants_job=not documents)
-    files = {document.file for document in documents}
-    diagnostics, failures = outcome.all_diagnostics(), outcome.failures
-    return Validated(documents=len(documents), files=files, diagnostics=diagnostics, failures=failures)
+        raise click.BadParameter('"-" cannot be combined with other paths', param_hint="PATH")
+    return validate_stream(read_stream(sys.stdin.buffer.read()))
 
 
-def _repository(paths: Sequence[str], shard: Shard, workers: int, root: str | None, env: tuple[str, ...]) -> Validated:
-    from trainform.io.repository import open_repository
-    from trainform.workspace.discovery import survey
-    from trainform.workspace.state import read_state
-    from trainform.workspace.validate import validate_all
+def _repository(paths: Sequence[str], shard: Shard, workers: int, root: str | None, env: tuple[str, ...]) -> Validation:
+    from trainform.workspace.discovery import discover
+    from trainform.workspace.validate import validate as validate_workspace
 
-    repository, problems = open_repository(chosen_root(root))
-    known = survey(repository, chosen_environments(env), paths or None)
-    return validate_all(known, problems, read_state(repository), shard, workers)
+    workspace = discover(chosen_root(root), chosen_environments(env), paths or None)
+    return validate_workspace(workspace, shard, workers)
 
 
 def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "info"] | None) -> int:

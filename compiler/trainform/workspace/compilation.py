@@ -1,4 +1,4 @@
-"""From targets to compiled jobs: what the commands share."""
+"""Compiles environments with the plugins and the catalogue of this installation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
-from trainform.workspace.target import Target
+from trainform.workspace.errors import InvocationError
 
 if TYPE_CHECKING:
     from trainform.api import Read
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from trainform.core.pipeline import Observer, PluginFailure
     from trainform.core.registry import Installed
     from trainform.source import Document
+    from trainform.workspace.inputs import EnvironmentInputs
 
 
 class Outcome(NamedTuple):
-    """Compiled jobs with their own diagnostics, and those of the stream or repository as a whole."""
+    """Compiled jobs with their own diagnostics, and those of the stream or repository as a whole.
+
+    `compilations` has one entry for each environment, in the order in which they were given.
+    """
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
@@ -31,39 +35,45 @@ class Outcome(NamedTuple):
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]
 
+    def errors(self) -> list[Diagnostic]:
+        return [each for each in self.all_diagnostics() if each.severity == "error"]
 
-def compile_targets(
-    targets: Sequence[Target],
+
+def compile_environments(
+    environments: Sequence[EnvironmentInputs],
     problems: Iterable[Diagnostic] = (),
     *,
     wants_job: bool = True,
     observe: Observer | None = None,
     cache: dict[Document, Read] | None = None,
 ) -> Outcome:
-    """Compile every target. `problems` are those of the repository itself; `wants_job` says whether it
-    is worth telling that there is no TrainJob (TF202), which errors of files explain otherwise; `observe`
-    follows the stages of each job. `cache` is filled with what is read of documents."""
+    """Compile the jobs of each environment. `problems` are those of the repository itself.
+
+    `wants_job` says whether to report that there is no TrainJob (TF202); errors of files explain it otherwise.
+    `observe` follows the stages of each job. `cache` is filled with what is read of documents. Raises
+    InvocationError for a plugin that does not load.
+    """
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
     catalogue = shipped_catalogue()
     cache = {} if cache is None else cache
-    for target in targets:
-        cache.update(target.reads)
+    for each in environments:
+        cache.update(each.reads)
     compilations = [
         compile_documents(
-            target.inputs.documents,
+            each.sources.documents,
             catalogue=catalogue,
             plugins=plugins,
-            source=target.inputs.diagnostics,
+            source=each.sources.diagnostics,
             cache=cache,
-            partial=target.partial,
+            partial=each.partial,
             observe=observe,
         )
-        for target in targets
+        for each in environments
     ]
     told = [*problems, *(each for compilation in compilations for each in compilation.diagnostics)]
-    if not wants_job or has_errors([each for target in targets for each in target.inputs.diagnostics]):
+    if not wants_job or has_errors([problem for each in environments for problem in each.sources.diagnostics]):
         told = [each for each in told if each.code != "TF202"]
     jobs = [job for compilation in compilations for job in compilation.jobs]
     failures = [failure for compilation in compilations for failure in compilation.failures]
@@ -71,16 +81,14 @@ def compile_targets(
 
 
 def installed() -> tuple[Installed, ...]:
-    """The plugins; one that cannot be used is an error of this installation, not a bug of ours."""
-    import click
-
+    """The plugins. Raises InvocationError for one that does not load: the installation is at fault, not trainform."""
     from trainform.core.registry import PluginError
     from trainform.installed import installed_plugins
 
     try:
         return installed_plugins()
     except PluginError as error:
-        raise click.ClickException(str(error)) from error
+        raise InvocationError(str(error)) from error
 
 
 @cache

@@ -1,9 +1,9 @@
-"""How far a change of the repository reaches: which jobs must be looked at, and what they are made from.
+"""Which jobs a change of the repository may affect, for `diff`.
 
-Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lock or
-its rendered files changed. All are, when a change may decide which jobs there are: the project settings, or what
-an Environment says of `jobs` and `namespace`. Templates are, when its `values` changed. What was committed after
-the last rendering counts as changed: it is still to be rendered.
+Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lockfile or
+its manifests changed. All are, when a change may decide which jobs there are: the project settings, or `jobs` and
+`namespace` of an Environment. Templates are, when its `values` changed. What was committed after the last rendering
+counts as changed: it is still to be rendered.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trainform.io.paths import LOCKS, JobId
 from trainform.io.repository import ENDINGS, Repository, is_template
 from trainform.io.settings import FILE, Settings, parse_settings
 from trainform.output.layout import is_part
-from trainform.workspace.target import load
+from trainform.workspace.inputs import load
 
 if TYPE_CHECKING:
     from trainform.io.baseline import Baseline
@@ -28,37 +28,40 @@ _DECIDE_WHICH = ("jobs", "namespace")
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """`files` are the job files to read, None for all; `changed` all files that changed, and `unrendered` those that
-    changed since the last rendering that the state knows.
+class ChangeScope:
+    """What a change since the baseline `start` may affect.
 
-    `things` are the runtimes and Environments that changed, as `(kind, name)`, a companion by its runtime's
-    name. `was` are the settings of the state that the change starts from.
+    `files` are the job files to read, None for all; `changed` all files that changed, `unrendered` those that changed
+    since the last rendering that is known. `inputs` are the runtimes and Environments that changed, as `(kind, name)`,
+    a companion by its runtime's name. `settings_before` are those of the baseline.
     """
 
     start: Baseline
-    was: Settings
+    settings_before: Settings
     changed: Collection[str]
     files: Collection[str] | None
-    things: frozenset[tuple[str, str]] = frozenset()
+    inputs: frozenset[tuple[str, str]] = frozenset()
     unrendered: Collection[str] = ()
 
 
-def reach(repository: Repository, start: Baseline, changed: Collection[str], locked: Collection[str]) -> Reach:
-    """Compares the repository with the state that the change starts from, since which some files `changed`. `locked`
-    are the files that jobs stand in, as their locks say."""
+def change_scope(
+    repository: Repository, start: Baseline, changed: Collection[str], locked: Collection[str]
+) -> ChangeScope:
+    """Compares the repository with a baseline, since which some files `changed`. `locked` are the files that jobs
+    stand in, as their lockfiles say."""
     settings = repository.settings
     if FILE in changed:
-        was = parse_settings(start.read([FILE]).get(FILE, b""))[0]
-        return Reach(start, was, start.changed([*looked_at(settings), *looked_at(was)]), None)
+        earlier_settings = parse_settings(start.read([FILE]).get(FILE, b""))[0]
+        watching = [*watched(settings), *watched(earlier_settings)]
+        return ChangeScope(start, earlier_settings, start.changed(watching), None)
     before, after = _documents_before(repository, start, changed), _documents_now(repository, changed)
-    things = frozenset(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    inputs = frozenset(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     earlier = start.last_change(LOCKS)
     if earlier is start:
         files = _job_files(repository, locked, changed, before, after)
-        return Reach(start, settings, changed, files, things, changed)
+        return ChangeScope(start, settings, changed, files, inputs, changed)
     unrendered, files = _since_rendered(repository, earlier, locked)
-    return Reach(start, settings, changed, files, things, unrendered)
+    return ChangeScope(start, settings, changed, files, inputs, unrendered)
 
 
 def _since_rendered(
@@ -67,14 +70,14 @@ def _since_rendered(
     """What changed since the last rendering, and the job files to read for that; None for all."""
     if earlier is None:
         return (), None
-    changed = earlier.changed(looked_at(repository.settings))
+    changed = earlier.changed(watched(repository.settings))
     if FILE in changed:
         return changed, None
     before, after = _documents_before(repository, earlier, changed), _documents_now(repository, changed)
     return changed, _job_files(repository, locked, changed, before, after)
 
 
-def looked_at(settings: Settings) -> list[str]:
+def watched(settings: Settings) -> list[str]:
     """What may decide about jobs, or is what they were rendered to."""
     own = (settings.jobs, settings.runtimes, settings.environments, settings.rendered)
     return [*dict.fromkeys([*own, LOCKS]), FILE]
@@ -156,7 +159,7 @@ def _differ(specs: tuple[dict[str, Any] | None, ...], keys: Iterable[str]) -> bo
 
 
 def jobs_of(paths: Iterable[str], settings: Settings) -> set[JobId]:
-    """The jobs that locks and rendered files among `paths` belong to; lists of shared folders are nobody's."""
+    """The jobs that lockfiles and manifests among `paths` belong to; lists of shared folders belong to none."""
     found: set[JobId] = set()
     for path in paths:
         if path.startswith(f"{LOCKS}/"):

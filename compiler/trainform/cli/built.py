@@ -1,0 +1,125 @@
+"""What `render` and `upgrade` print about a build."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from trainform.cli import FAULTY, OK
+from trainform.cli.errors import report_failures
+from trainform.cli.terminal import print_brief, print_json
+from trainform.diagnostics.order import counted, has_errors
+from trainform.io.writer import Staged
+from trainform.workspace.staleness import message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.paths import JobId
+    from trainform.io.writer import JobChange
+    from trainform.workspace.build import Built
+    from trainform.workspace.plan import BuildOptions, ChangeSet, Details
+
+
+def report(built: Built, options: BuildOptions) -> int:
+    """Prints the result of a build: its exit code."""
+    plan = built.plan
+    print_brief(plan.diagnostics, plan.conflicts, sys.stderr)
+    if options.detailed:
+        _print_json(built)
+    elif options.dry_run:
+        _print_preview(built)
+    elif built.written:
+        _print_changes(plan)
+    else:
+        print("nothing was written, because of the errors above", file=sys.stderr)
+    return report_failures(plan.failures) or (FAULTY if has_errors(plan.problems()) else OK)
+
+
+def _print_changes(plan: ChangeSet) -> None:
+    """A line for each manifest that changed, a count of the jobs that did not, and who is behind."""
+    sys.stdout.writelines(f"wrote {path}\n" for path in sorted(plan.wrote))
+    sys.stdout.writelines(f"removed {path}\n" for path in sorted(plan.removed))
+    lines = []
+    if repinned := sum(change is Staged.LOCK for change in plan.jobs.values()):
+        lines.append(f"{counted(repinned, 'job')} re-pinned, files unchanged")
+    if plan.unchanged or not plan.jobs:
+        lines.append(f"{counted(plan.unchanged, 'job')} unchanged")
+    lines += [message(cause, jobs) for cause, jobs in plan.behind.items()]
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+class _RenderedJob(NamedTuple):
+    """A frozen job in a RenderResult: with what its files hold."""
+
+    environment: str
+    namespace: str
+    name: str
+    objects: list[dict[str, Any]]
+    diagnostics: Sequence[Diagnostic] = ()
+    deviations: Sequence[str] = ()
+
+
+def _print_json(built: Built) -> None:
+    from trainform.diagnostics.documents import RenderedJob, render_result
+    from trainform.workspace.uptodate import rendered_objects
+
+    plan, details = built.plan, built.plan.details
+    jobs: list[RenderedJob] = []
+    general = plan.conflicts
+    if details is not None:
+        jobs += details.outcome.jobs
+        jobs += [_RenderedJob(*job.id, rendered_objects(built.repository, job)) for job in details.frozen]
+        jobs.sort(key=lambda job: (job.environment, job.namespace, job.name))
+        general = [*details.outcome.diagnostics, *general]
+    print_json(render_result(jobs, general))
+
+
+def _print_preview(built: Built) -> None:
+    """Why jobs would change, and how their files would differ: once for jobs that change alike."""
+    details = built.plan.details
+    alike: dict[tuple[str, ...], list[JobId]] = {}
+    shown: dict[JobId, str] = {}
+    for job, change in details.changes.items() if details else ():
+        assert details is not None
+        why, lines = _why(details, job), list(_diff(built.repository.root, change))
+        alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
+        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files stay as they are\n")
+    for first, *others in alike.values():
+        print(shown[first], end="")
+        if others:
+            print(f"  and {counted(len(others), 'job')} alike: {', '.join('/'.join(job[1:]) for job in others)}")
+    print(f"{counted(len(shown), 'job')} would change, {built.plan.unchanged} would not")
+
+
+def _without_name(diff: Iterable[str], job: JobId) -> str:
+    """What jobs that change alike have in common: all lines but the names of files, without the job's own name."""
+    lines = (line for line in diff if not line.startswith(("--- ", "+++ ")))
+    return re.sub(rf"\b{re.escape(job[2])}\b", "", "".join(lines))
+
+
+def _why(details: Details, job: JobId) -> str:
+    lock = details.locks.lock(job)
+    causes = details.current[job[0]].causes(lock.pins, job[1]) if lock else []
+    return "; ".join(cause.message for cause in causes) or "its TrainJob changed"
+
+
+def _diff(root: str, change: JobChange) -> Iterator[str]:
+    import difflib
+
+    from trainform.io.paths import folder_bytes
+
+    if change.files is None:
+        return
+    before = {name: data or b"" for name, data in folder_bytes(root, change.folder).items()}
+    for name in sorted({*before, *change.files}):
+        path = f"{change.folder}/{name}"
+        old, new = (_lines(files.get(name, b"")) for files in (before, change.files))
+        yield from difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", n=2)
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode(errors="replace").splitlines(keepends=True)

@@ -1,0 +1,135 @@
+"""A repository to start with, and what connects it to Argo CD or Flux."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from trainform.diagnostics import Diagnostic
+from trainform.io.place import file_error, os_error
+from trainform.io.repository import inside
+
+NAMESPACE = "ml"
+"""Of the sample job, and of jobs that name none."""
+
+TEMPLATES = {
+    "trainform.yaml": "trainform.yaml",
+    "gitattributes": ".gitattributes",
+    "github/workflows/trainform.yaml": ".github/workflows/trainform.yaml",
+    "environments/environment.yaml": "environments/{environment}/environment.yaml",
+    "jobs/hello.yaml": "jobs/hello.yaml",
+    "runtimes/README.md": "runtimes/README.md",
+}
+"""Templates, by their place in `output/templates/init`, and the files of the repository that they become."""
+
+
+@dataclass(slots=True)
+class Bootstrap:
+    """The files that were missing, and how many were there already. With diagnostics none is written."""
+
+    write: list[tuple[str, bytes]] = field(default_factory=list)
+    unchanged: int = 0
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def bootstrap(root: str, engine: str, environment: str) -> Bootstrap:
+    """Makes a repository at `root`, with one environment that an engine (argocd, flux or none) applies."""
+    made = _plan(root, _texts(engine, environment))
+    if not made.diagnostics:
+        made.diagnostics += _write(root, made)
+    return made
+
+
+def _texts(engine: str, environment: str) -> dict[str, str]:
+    """Every file of the repository: its text by its path."""
+    values = {"engine": engine, "environment": environment, "namespace": NAMESPACE}
+    texts = {path.format(**values): _rendered(name, values) for name, path in TEMPLATES.items()}
+    return texts | {f"gitops/{engine}/{name}": text for name, text in _engine_files(engine, environment).items()}
+
+
+def _rendered(name: str, values: dict[str, str]) -> str:
+    """A template with its values; delimiters are square, as workflows and ApplicationSets have curly ones."""
+    from jinja2 import Environment, StrictUndefined
+
+    from trainform import __version__
+
+    jinja = Environment(
+        variable_start_string="[[",
+        variable_end_string="]]",
+        block_start_string="[%",
+        block_end_string="%]",
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    return jinja.from_string(_shipped("templates", "init", *name.split("/"))).render(values, version=__version__)
+
+
+def _engine_files(engine: str, environment: str) -> dict[str, str]:
+    """The files of `gitops/<engine>/`."""
+    if engine == "argocd":
+        from trainform.output import argocd
+
+        return argocd.files(environment, {kind: _shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS})
+    if engine == "flux":
+        from trainform.output import flux
+
+        return flux.files(environment)
+    return {}
+
+
+def _shipped(*path: str) -> str:
+    from importlib.resources import files
+
+    return files("trainform.output").joinpath(*path).read_text(encoding="utf-8")
+
+
+def _write(root: str, changes: Bootstrap) -> list[Diagnostic]:
+    from trainform.io.lock import claimed
+    from trainform.io.writer import staging, write
+
+    if not changes.write:
+        return []
+    path = changes.write[0][0]
+    try:
+        os.makedirs(root, exist_ok=True)
+        with claimed(root), staging(root):
+            for path, data in changes.write:
+                write(root, path, data)
+    except OSError as error:
+        return [os_error("TF707", path, error, "cannot be written")]
+    return []
+
+
+def _plan(root: str, texts: dict[str, str]) -> Bootstrap:
+    """What is missing; a problem for each other file that stands where one of ours should."""
+    changes = Bootstrap()
+    for path, text in texts.items():
+        data = text.encode()
+        found = _present(root, path)
+        if found is None:
+            changes.write.append((path, data))
+        elif found == data:
+            changes.unchanged += 1
+        else:
+            changes.diagnostics.append(_in_the_way(path, found))
+    return changes
+
+
+def _present(root: str, path: str) -> bytes | Diagnostic | None:
+    """The bytes of the file at `path`, None where nothing is, or why there can be no file of ours."""
+    if not inside(root, os.path.realpath(os.path.join(root, path))):
+        return file_error("TF702", path, "leads out of the repository", "remove the link")
+    try:
+        with open(os.path.join(root, path), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return os_error("TF707", path, error, "cannot be written")
+
+
+def _in_the_way(path: str, found: bytes | Diagnostic) -> Diagnostic:
+    if not isinstance(found, bytes):
+        return found
+    hint = "move it away, or choose another folder"
+    return file_error("TF706", path, "is in the way: it differs from what init would write", hint)

@@ -1,0 +1,78 @@
+"""The program: what `trainform render` and `trainform upgrade` do with a repository."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics.order import has_errors
+from trainform.io.lock import claimed
+from trainform.io.paths import links_out
+from trainform.io.place import os_error
+from trainform.io.writer import staging
+from trainform.workspace.affected import affected
+from trainform.workspace.apply import apply
+from trainform.workspace.cache import BuildCache
+from trainform.workspace.discovery import Workspace, discover
+from trainform.workspace.errors import InvocationError
+from trainform.workspace.parallel import map_chunks
+from trainform.workspace.plan import BuildOptions, ChangeSet, plan_chunk
+from trainform.workspace.shared_files import add_shared_files
+
+if TYPE_CHECKING:
+    from trainform.io.repository import Repository
+
+
+class Built(NamedTuple):
+    """What became of a repository: the plan, and whether it was `written`."""
+
+    repository: Repository
+    plan: ChangeSet
+    written: bool
+
+
+def build(root: str, options: BuildOptions) -> Built:
+    """Renders the jobs of the repository at `root` that `options` name, and writes what changed.
+
+    With an error anywhere nothing is written, or with `keep_going` only what is good. Raises InvocationError for what
+    cannot be done in this repository.
+    """
+    _refuse_links(root)
+    with claimed(root), staging(root):
+        workspace = discover(root, options.environments)
+        cache = BuildCache.open(workspace, enabled=options.covers_everything and options.cached)
+        plan = plan_jobs(workspace, options, cache)
+        finish(plan, workspace, options, cache)
+        if may_write := plan.may_write(options):
+            apply(plan, workspace.repository)
+        if not has_errors(plan.problems()):
+            cache.save(plan.facts, plan.clean_files, plan.lists, quiet=not plan.diagnostics)
+        return Built(workspace.repository, plan, may_write)
+
+
+def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
+    """What becomes of all jobs: those that may have changed are read and compiled, chunk by chunk."""
+    found = affected(workspace, options, cache)
+    if found.others and not found.files and cache.is_quiet:
+        return found.others
+    work = partial(plan_chunk, workspace, options)
+    one_piece = options.in_one_piece
+    parts = map_chunks(workspace, work, options.workers, files=found.files, known=found.others, one_piece=one_piece)
+    return ChangeSet.merge(parts)
+
+
+def finish(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
+    """Adds what is known only once every job is planned: jobs that are gone, and files that jobs share."""
+    try:
+        if options.prunes:
+            plan.prune(workspace, options)
+        if options.shard.is_first:
+            add_shared_files(plan, workspace, options, cache)
+    except OSError as error:
+        plan.conflicts.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+
+
+def _refuse_links(root: str) -> None:
+    """Nothing may be written, or cleared away, through a link that leads out of the repository."""
+    if outside := links_out(root):
+        raise InvocationError(f"{outside[0]} leads out of the repository: remove the link")

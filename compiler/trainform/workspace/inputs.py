@@ -1,0 +1,95 @@
+"""What is compiled for one environment: documents, and what was wrong with the files that they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trainform.api import Environment, Read
+    from trainform.diagnostics import Diagnostic
+    from trainform.source import Document
+
+STDIN = "<stdin>"
+DEFAULT = "default"
+"""The name of the environment of a repository that declares none."""
+
+
+@dataclass(slots=True)
+class Sources:
+    """Documents, and what was wrong with the files that they came from.
+
+    `digests` are those of the bytes of each file that holds one document, and nothing wrong.
+    """
+
+    documents: list[Document] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+
+    def add(self, other: Sources) -> None:
+        self.documents += other.documents
+        self.diagnostics += other.diagnostics
+        self.digests.update(other.digests)
+
+
+@dataclass(slots=True, kw_only=True)
+class EnvironmentInputs:
+    """Everything that is compiled for one environment: the Environment, its facts and keys, runtimes, jobs.
+
+    `folder` is empty for `default`. Without a `document`, a folder was meant for an Environment that cannot be read.
+    `partial` says that there are more jobs than these; `reads` holds what is known of documents that were read before.
+    """
+
+    name: str = DEFAULT
+    folder: str = ""
+    environment: Environment | None = None
+    document: Document | None = None
+    sources: Sources = field(default_factory=Sources)
+    partial: bool = False
+    reads: Mapping[Document, Read] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of jobs that name none."""
+        return (self.environment.spec.namespace if self.environment else None) or "default"
+
+    def train_jobs(self) -> list[Document]:
+        """The TrainJobs, by their kind alone."""
+        return [each for each in self.sources.documents if each.tree.get("kind") == "TrainJob"]
+
+    def leave_out(self, documents: Iterable[Document]) -> None:
+        """Removes documents, and the problems that are theirs; the others no longer are all jobs."""
+        out = {id(document) for document in documents}
+        if out:
+            sources = self.sources
+            sources.documents = [each for each in sources.documents if id(each) not in out]
+            sources.diagnostics = [each for each in sources.diagnostics if id(each.place) not in out]
+            self.partial = True
+
+
+def load(file: str, data: bytes) -> Sources:
+    from trainform import source
+    from trainform.workspace.fingerprint import digest_of_file
+
+    loaded = source.load(data, file)
+    is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or loaded.diagnostics)
+    return Sources(loaded.documents, loaded.diagnostics, {file: digest_of_file(data)} if is_single else {})
+
+
+def read_stream(data: bytes) -> EnvironmentInputs:
+    """The documents of a stream, an Environment perhaps among them."""
+    return EnvironmentInputs(sources=load(STDIN, data))
+
+
+def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> Sources:
+    """The documents of a file of jobs; a template is rendered with the values of the environment."""
+    from trainform.io.repository import is_template
+
+    if not is_template(file):
+        return load(file, data)
+    from trainform.source.templates.load import load_template
+
+    values = inputs.environment.spec.values if inputs.environment else {}
+    loaded = load_template(data, file, values)
+    return Sources(loaded.documents, loaded.diagnostics)

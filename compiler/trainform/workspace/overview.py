@@ -1,0 +1,105 @@
+"""All jobs that have a lock: what a difference needs to know of those that no change affects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.io.paths import JobId, file_bytes
+from trainform.io.workers import WorkerDied, in_processes, processors
+from trainform.output.layout import MANIFESTS, job_folder
+from trainform.review.diff.totals import Ask, Asks
+from trainform.workspace.errors import InvocationError
+from trainform.workspace.index import JobFacts, JobTable, Proof
+from trainform.workspace.state import LockStore
+
+if TYPE_CHECKING:
+    from trainform.workspace.cache import BuildCache
+    from trainform.workspace.lockfile import Lock, Pins
+
+LARGEST = 2_000
+"""How many jobs a process reads before it tells of them: fewer are not worth a process."""
+
+
+class Overview(NamedTuple):
+    """Facts of all jobs. Those without are read when they are asked for: their lockfile is broken, or of a run that was
+    interrupted, or something of them cannot be read."""
+
+    locks: LockStore
+    table: JobTable
+
+    def jobs(self) -> Iterator[JobId]:
+        """Those whose lockfile is sound, in order."""
+        return (job for job in self.locks.ids() if job in self.table or self.locks.lock_file(job) is not None)
+
+    def others(self) -> list[JobId]:
+        return [job for job in self.locks.ids() if job not in self.table]
+
+    def sources(self) -> set[str]:
+        """The files that jobs stand in, as sound lockfiles say."""
+        files = filter(None, map(self.locks.lock_file, self.others()))
+        return {*map(self.table.source, self.table), *(file.lock.source for file in files)}
+
+    def source(self, job: JobId) -> str | None:
+        """The file that a job stands in, by the lock that holds for it."""
+        if job in self.table:
+            return self.table.source(job)
+        lock = self.locks.lock(job)
+        return lock.source if lock else None
+
+    def pins(self, job: JobId) -> Pins | None:
+        """What a job is pinned to, by the lock that holds for it."""
+        if job in self.table:
+            return self.table.pins(job)
+        lock = self.locks.lock(job)
+        return lock.pins if lock else None
+
+    def asked(self, jobs: Sequence[JobId]) -> Iterator[tuple[str, Ask, int]]:
+        """What the JobSets of some jobs ask for, by environment, and how many ask for it. Raises OSError for what
+        cannot be read."""
+        yield from self.table.asked(job for job in jobs if job in self.table)
+        for job in jobs:
+            if job not in self.table and (lock := self.locks.lock(job)):
+                yield from ((job[0], ask, 1) for ask in _asks(self.locks, job, lock, Asks()))
+
+
+def overview(locks: LockStore, cache: BuildCache) -> Overview:
+    """Facts of all jobs, from the cache as far as it has them."""
+    table, fresh = JobTable(), JobTable()
+    table.update(cache.jobs.only(job for job in cache.jobs if cache.jobs.has_asks(job)))
+    asks, jobs = Asks(), [job for job in locks.ids() if job not in table]
+
+    def read(part: Sequence[JobId]) -> JobTable:
+        return _read(locks.fresh(), part, asks)
+
+    parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
+    try:
+        for found in in_processes(read, parts, processors()):
+            fresh.update(found)
+    except WorkerDied as error:
+        raise InvocationError(str(error)) from error
+    table.update(fresh)
+    cache.save(fresh)
+    return Overview(locks, table)
+
+
+def _read(locks: LockStore, jobs: Sequence[JobId], asks: Asks) -> JobTable:
+    """Facts of some jobs; `asks` remembers what it learns of their manifests."""
+    table = JobTable()
+    for job in jobs:
+        file = locks.lock_file(job)
+        if file is None or file.underway:
+            continue
+        try:
+            found = _asks(locks, job, file.lock, asks)
+        except OSError:
+            continue
+        table.add(job, JobFacts.of(file.lock, Proof.READ, asks=found))
+    return table
+
+
+def _asks(locks: LockStore, job: JobId, lock: Lock, asks: Asks) -> tuple[Ask, ...]:
+    folder = job_folder(locks.repository.settings.rendered, *job)
+    names = [name for name in lock.files if name == MANIFESTS or name.startswith("jobset")]
+    files = (file_bytes(locks.repository.root, f"{folder}/{name}") for name in names)
+    return tuple(ask for data in files if data and (ask := asks.of(data)))

@@ -1,0 +1,208 @@
+"""The jobs of a repository in chunks, worked on side by side and forgotten as soon as their result is known.
+
+What a compile says about one job depends on that job and on what all jobs share: runtimes, Environments, facts, keys.
+What depends on several jobs shows in the `ChunkStats` of each chunk: where there is such a thing, all jobs are worked on
+once more in one piece, so that the answer is always that of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from trainform.diagnostics.diagnostic import Position, Spot
+from trainform.diagnostics.order import FEW
+from trainform.io.place import WholeFile
+from trainform.io.workers import WorkerDied, in_processes, processors
+from trainform.workspace.errors import InvocationError
+from trainform.workspace.selection import job_id
+
+if TYPE_CHECKING:
+    from trainform.api import Read
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.paths import JobId
+    from trainform.source import Document
+    from trainform.workspace.compilation import Outcome
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.inputs import EnvironmentInputs
+
+SMALLEST, LARGEST = 100, 500
+"""How many files a chunk has: fewer are not worth a process, more take memory."""
+
+
+class Chunk(NamedTuple):
+    """Some of the files of jobs; None for all in one piece.
+
+    `first` is true for one chunk of all: it reports what is wrong with what all jobs share.
+    """
+
+    files: Sequence[str] | None = None
+    first: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self.files is None
+
+    def found(self, outcome: Outcome, *, every_place: bool = False) -> list[Diagnostic]:
+        """What this chunk has to report: what was found in its files, and in what all jobs share."""
+        general = self.own(outcome.diagnostics)
+        return self.portable([*general, *(each for job in outcome.jobs for each in job.diagnostics)], every_place)
+
+    def own(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Without problems of what all jobs share, where another chunk reports those."""
+        files = set(self.files or ())
+        return [each for each in diagnostics if self.first or each.file in files]
+
+    def portable(self, diagnostics: Iterable[Diagnostic], every_place: bool = False) -> list[Diagnostic]:
+        """As they are, for a whole; else small enough to travel between processes."""
+        return [*diagnostics] if self.is_whole else portable(diagnostics, every_place=every_place)
+
+
+@dataclass(slots=True)
+class ChunkStats:
+    """What a chunk holds that may concern others.
+
+    `names` are its jobs, before frozen ones are taken out. `has_others` says that a document is not a TrainJob. `jobs`
+    counts those of each environment that were compiled or are frozen; `unmatched` is what its Environment says about
+    jobs and no job here matched. `compiled` are the environments of which every job here was compiled, without errors.
+    """
+
+    names: list[JobId] = field(default_factory=list)
+    has_others: bool = False
+    failed: bool = False
+    jobs: dict[str, int] = field(default_factory=dict)
+    compiled: set[str] = field(default_factory=set)
+    unmatched: dict[str, set[tuple[object, ...]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, environments: Sequence[EnvironmentInputs], chunk: Chunk) -> ChunkStats:
+        """Those of the documents of a chunk; a whole has no neighbors that it may concern."""
+        stats = cls()
+        if chunk.files is None:
+            return stats
+        files = set(chunk.files)
+        for each in environments:
+            jobs = each.train_jobs()
+            stats.names += [job_id(each, job) for job in jobs]
+            stats.has_others |= sum(document.file in files for document in each.sources.documents) != len(jobs)
+        return stats
+
+    def add_outcome(
+        self, environments: Sequence[EnvironmentInputs], outcome: Outcome, left_out: Collection[JobId]
+    ) -> None:
+        """What became of the jobs; `left_out` are those that were not compiled, for being frozen for example."""
+        self.failed = bool(outcome.failures)
+        for each, compilation in zip(environments, outcome.compilations, strict=True):
+            left = sum(job[0] == each.name for job in left_out)
+            self.jobs[each.name] = len(compilation.jobs) + left
+            self.unmatched[each.name] = {(problem.code, problem.path) for problem in compilation.unmatched}
+            if not left and all(job.objects for job in compilation.jobs):
+                self.compiled.add(each.name)
+
+
+class ChunkResult(Protocol):
+    @property
+    def stats(self) -> ChunkStats: ...
+
+
+Result = TypeVar("Result", bound=ChunkResult)
+Work = Callable[["list[EnvironmentInputs]", Chunk], Result]
+
+
+def map_chunks(
+    workspace: Workspace,
+    work: Work[Result],
+    workers: int = 0,
+    *,
+    files: Sequence[str] | None = None,
+    known: Result | None = None,
+    one_piece: bool = False,
+) -> list[Result]:
+    """What `work` makes of the jobs of each chunk, in the order of their files.
+
+    `workers` is the number of processes; 0 for as many as there are processors. With `files`, only those are worked on,
+    and `known` is the result of all others. With `one_piece`, or where something concerns several chunks, there is one
+    result, that of all jobs in one piece. Raises InvocationError for a worker that was killed.
+    """
+    workers = workers or processors()
+    chunks = _chunks(workspace.job_files if files is None else files, workers)
+    if one_piece or (known is None and len(chunks) < 2):
+        return [work(workspace.read(), Chunk())]
+    results = [] if known is None else [known]
+    names = set(known.stats.names) if known is not None else set()
+    for result in _results(workspace, work, chunks, workers):
+        before, stats = len(names), result.stats
+        names.update(stats.names)
+        has_doubles = len(names) < before + len(stats.names)
+        if has_doubles or stats.has_others or stats.failed:
+            break
+        results.append(result)
+    else:
+        if not _leaves_questions(workspace.environments, [result.stats for result in results]):
+            return results
+    return [work(workspace.read(), Chunk())]
+
+
+def _chunks(files: Sequence[str], workers: int) -> list[Chunk]:
+    size = min(max(-(-len(files) // (2 * workers)), SMALLEST), LARGEST)
+    return [Chunk(files[start : start + size], start == 0) for start in range(0, len(files), size)] or [Chunk([])]
+
+
+def _results(workspace: Workspace, work: Work[Result], chunks: Sequence[Chunk], workers: int) -> Iterable[Result]:
+    def work_on(chunk: Chunk) -> Result:
+        return work(workspace.read(chunk.files), chunk)
+
+    if len(chunks) > 1 and workers > 1:
+        _warm_up(workspace)
+    try:
+        yield from in_processes(work_on, chunks, workers)
+    except WorkerDied as error:
+        raise InvocationError(str(error)) from error
+
+
+def _warm_up(workspace: Workspace) -> None:
+    """Compiles the jobs of one file, for what that leaves in memory: every worker would have to make it itself."""
+    from trainform.k8s.schema.validate import expect_many
+    from trainform.workspace.compilation import compile_environments
+
+    expect_many()
+    reads: dict[Document, Read] = {}
+    compile_environments(workspace.read(workspace.job_files[:1]), cache=reads)
+    shared = {document for each in workspace.environments for document in each.sources.documents}
+    workspace.reads.update((document, found) for document, found in reads.items() if document in shared)
+
+
+def _leaves_questions(environments: Sequence[EnvironmentInputs], found: Sequence[ChunkStats]) -> bool:
+    """Whether an environment has no job at all, or its Environment names jobs that are in none of the chunks."""
+    for each in environments:
+        own = [stats for stats in found if stats.jobs.get(each.name)]
+        if not own:
+            return True
+        unmatched = (stats.unmatched.get(each.name, set()) for stats in own)
+        if all(each.name in stats.compiled for stats in own) and set.intersection(*unmatched):
+            return True
+    return False
+
+
+def portable(diagnostics: Iterable[Diagnostic], *, every_place: bool = False) -> list[Diagnostic]:
+    """Copies that can be pickled: file and line instead of the document.
+
+    Without `every_place`, lines are looked up only where they may be shown: for errors, and for warnings in the first
+    few files of each code (see `brief`).
+    """
+    found = [*diagnostics]
+    files: dict[str, set[str]] = {}
+    for each in found:
+        files.setdefault(each.code, set()).add(each.file)
+    shown = {code: set(sorted(named)[:FEW]) for code, named in files.items()}
+    copies = []
+    for each in found:
+        if each.place is None or isinstance(each.place, WholeFile):
+            copies.append(each)
+        elif every_place or each.severity == "error" or each.file in shown[each.code]:
+            at = each.position or Position(1, 1)
+            copies.append(each._replace(place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
+        else:
+            copies.append(each._replace(place=Spot(each.file, Position(1, 1))))
+    return copies

@@ -1,0 +1,92 @@
+"""What `trainform report` shows of jobs: frozen ones from their manifests, the others compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics.order import has_errors
+from trainform.review.report.model import Fleet, Known, fleet, framework_of
+from trainform.workspace.compilation import Outcome, compile_environments
+from trainform.workspace.staleness import Behind, behind, current_inputs
+from trainform.workspace.uptodate import FrozenJob, rendered_objects, take_frozen
+
+if TYPE_CHECKING:
+    from trainform.core.compile import CompiledJob
+    from trainform.diagnostics import Diagnostic
+    from trainform.io.paths import JobId
+    from trainform.io.repository import Repository
+    from trainform.k8s.tree import Tree
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.fingerprint import CurrentInputs
+
+_MISSING = "its rendered JobSet is missing: run `trainform render`"
+
+
+class Gathered(NamedTuple):
+    """The jobs of each environment as `trainform render` would leave them, and who is behind."""
+
+    fleets: tuple[Fleet, ...]
+    behind: Behind
+    outcome: Outcome
+
+
+def gather(workspace: Workspace) -> Gathered:
+    environments = workspace.read()
+    frozen = {each.name: take_frozen(each, workspace.locks) for each in environments}
+    outcome = compile_environments(environments, workspace.problems, wants_job=False)
+    current = current_inputs(environments, outcome)
+    late = behind(((job.id, job.lock.pins) for jobs in frozen.values() for job in jobs), current)
+    notes = _notes(late)
+    fleets = []
+    for each, compilation in zip(environments, outcome.compilations, strict=True):
+        own = _frozen(workspace.repository, frozen[each.name], notes, current[each.name])
+        jobs = [*own, *map(_compiled, compilation.jobs)]
+        fleets.append(fleet(each.name, jobs, compilation.facts, is_sound=not has_errors(compilation.diagnostics)))
+    return Gathered(tuple(fleets), late, outcome)
+
+
+def _notes(late: Behind) -> dict[JobId, list[str]]:
+    """What is said about each job that is behind."""
+    notes: dict[JobId, list[str]] = {}
+    for cause, jobs in late.items():
+        for job in jobs:
+            notes.setdefault(job, []).append(f"behind: {cause.message}")
+    return notes
+
+
+def _frozen(
+    repository: Repository, jobs: Iterable[FrozenJob], notes: dict[JobId, list[str]], current: CurrentInputs
+) -> Iterator[Known]:
+    """Frozen jobs are what their files say. Their framework is that of the runtime of today."""
+    for job in jobs:
+        pin = job.lock.pins.runtime
+        jobset = _jobset(rendered_objects(repository, job))
+        runtime = current.runtime(*pin.key)
+        framework = framework_of(runtime.trees[0]) if runtime else "unknown"
+        own = tuple(notes.get(job.id, ()))
+        state = "behind" if own else "frozen"
+        if jobset is None:
+            state, own = "missing", (_MISSING, *own)
+        yield Known(job.id, pin.name, framework, state, jobset, own)
+
+
+def _compiled(job: CompiledJob) -> Known:
+    errors = tuple(one_line(each) for each in job.diagnostics if each.severity == "error")
+    tree = job.runtime.document.tree if job.runtime else {}
+    name = str(tree["metadata"]["name"]) if tree else ""
+    framework = framework_of(tree) if tree else "unknown"
+    state = "error" if errors else "to render"
+    return Known((job.environment, job.namespace, job.name), name, framework, state, _jobset(job.objects), errors)
+
+
+def _jobset(objects: Iterable[Tree]) -> Tree | None:
+    return next((tree for tree in objects if tree.get("kind") == "JobSet"), None)
+
+
+def one_line(problem: Diagnostic) -> str:
+    """`jobs/llm.yaml:9:3 TF101 …`."""
+    position = problem.position
+    place = f"{problem.file}:{position.line}:{position.column}" if position else problem.file
+    hint = f" ({problem.hint})" if problem.hint else ""
+    return f"{place} {problem.code} {problem.message}{hint}".strip()

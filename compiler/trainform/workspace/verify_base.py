@@ -1,0 +1,66 @@
+"""Frozen jobs compared with a commit: an edit of manifest and lockfile together shows there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from trainform.io.baseline import Commit
+from trainform.io.git import files_at
+from trainform.io.paths import LOCKS, JobId, lock_file
+from trainform.output.layout import job_folder
+from trainform.workspace.change import jobs_of
+from trainform.workspace.fingerprint import digest_of_file
+from trainform.workspace.lockfile import Lock, LockError, parse
+from trainform.workspace.state import LockStore
+from trainform.workspace.verify import Verdict
+
+
+class Compared(NamedTuple):
+    """Verdicts, and the jobs that another compiler pinned since the commit: nothing here proves those."""
+
+    verdicts: list[Verdict]
+    unproven: list[JobId]
+
+
+def compare_with(commit: str, found: Sequence[Verdict], locks: LockStore) -> Compared:
+    """The verdicts with the bytes of `commit` in view: a job with the pins that it had then must have the bytes that
+    it had then. Raises GitError."""
+    root, settings = locks.repository.root, locks.repository.settings
+    touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
+    intact = [each.job for each in found if each.job in touched and each.is_good]
+    then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
+    now = {job: file.lock for job in then if (file := locks.lock_file(job))}
+    frozen = [job for job in then if (then[job].train_job, then[job].pins) == (now[job].train_job, now[job].pins)]
+    differing = _differing(frozen, then, now, commit, locks)
+    verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
+    open_jobs = touched.difference(frozen)
+    return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job in open_jobs])
+
+
+def _locks(files: dict[str, bytes], jobs: Iterable[JobId]) -> dict[JobId, Lock]:
+    found = {}
+    for job in jobs:
+        try:
+            found[job] = parse(files[lock_file(job)]).lock
+        except (KeyError, LockError):
+            continue  # new since then, or as good as new
+    return found
+
+
+def _differing(
+    jobs: Sequence[JobId], then: dict[JobId, Lock], now: dict[JobId, Lock], commit: str, locks: LockStore
+) -> dict[JobId, list[str]]:
+    """The files of each job that are not as they were: as git has them, or as the lock of then says."""
+    root, rendered = locks.repository.root, locks.repository.settings.rendered
+    folders = {job: job_folder(rendered, *job) for job in jobs}
+    names = {job: sorted({*then[job].files, *now[job].files}) for job in jobs}
+    files = [f"{folders[job]}/{name}" for job in jobs for name in names[job]]
+    digests = {path: digest_of_file(data) for path, data in files_at(root, commit, files).items()}
+    found = {}
+    for job in jobs:
+        owned, folder = now[job].files, folders[job]
+        wrong = [n for n in names[job] if digests.get(f"{folder}/{n}", then[job].files.get(n)) != owned.get(n)]
+        if wrong:
+            found[job] = [f"{folder}/{name}" for name in wrong]
+    return found

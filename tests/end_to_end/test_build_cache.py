@@ -1,0 +1,379 @@
+"""A run that reads only what changed does what a run does that reads everything."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from end_to_end.changes import ALL, FEW, delete, edit, edit_by_hand, edit_the_runtime, every_job, write_jobs
+from support.repositories import Repository, job, runtime
+from trainform.cli import run
+from trainform.io import cache_file
+from trainform.workspace import cache, discovery, parallel
+from trainform.workspace.inputs import EnvironmentInputs
+
+FILES = 12
+"""Of jobs: eleven of one, and one of two."""
+
+TICK = 0.02
+"""Seconds after which file systems stamp a file with a later time."""
+
+
+@pytest.fixture(autouse=True)
+def _in_small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "SMALLEST", 2)
+    monkeypatch.setattr(parallel, "LARGEST", 2)
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """Thirteen jobs in two environments, rendered and committed."""
+    found = Repository(tmp_path_factory.mktemp("origin"))
+    found.start_git()
+    write_jobs(found)
+    assert run(["--root", str(found.root), "render"]) == 0
+    found.commit()
+    return found
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+class Place(Repository):
+    """A copy of it, with a cache that knows every job."""
+
+    def __init__(self, root: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(root)
+        self.capfd, self.monkeypatch = capfd, monkeypatch
+        self.read: list[str] = []
+
+    def trainform(self, *words: str, root: Path | None = None) -> Ran:
+        """What a command says; `read` are the files of jobs that it read."""
+        self.read = []
+        with self.monkeypatch.context() as patch:
+            own, read = discovery.Workspace.read, self.read
+
+            def reading(self: discovery.Workspace, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
+                read.extend(self.job_files if files is None else files)
+                return own(self, files)
+
+            patch.setattr(discovery.Workspace, "read", reading)
+            patch.setattr("trainform.io.workers.can_fork", lambda: False)
+            code = run(["--root", str(root or self.root), *words])
+        return Ran(code, *self.capfd.readouterr())
+
+    @property
+    def cache(self) -> Path:
+        return Path(cache_file._path(str(self.root), "cache"))
+
+    def warm_up(self) -> None:
+        """Runs that leave in the cache what they found."""
+        time.sleep(TICK)
+        for words in ("render", "check", "diff"):
+            self.trainform(words)
+
+    def tree(self, root: Path | None = None) -> dict[str, bytes]:
+        files = Repository(root or self.root).files(".", ".trainform")
+        return {path: data for path, data in files.items() if not path.startswith(".git/")}
+
+    def assert_alike(self, *commands: str) -> int:
+        """Each command says and does the same with the cache and without; the most files that one read with it."""
+        most = 0
+        for words in commands:
+            kept = self.cache.read_bytes()
+            copy = self.root.parent / "copy"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(self.root, copy, symlinks=True)
+            with_cache = self.trainform(*words.split())
+            most = max(most, len(set(self.read)))
+            tree = self.tree()
+            assert self.trainform(*words.split(), "--no-cache", root=copy) == with_cache, words
+            assert self.tree(copy) == tree
+            if "render" not in words:
+                self.cache.write_bytes(kept)
+        return most
+
+
+@pytest.fixture
+def place(
+    origin: Repository, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Place:
+    root = tmp_path / "place"
+    shutil.copytree(origin.root, root, symlinks=True)
+    found = Place(root, capfd, monkeypatch)
+    found.warm_up()
+    return found
+
+
+READING = ("check --format json", "check --base HEAD", "diff --format json", "diff --env prod")
+
+
+@pytest.mark.parametrize("change", FEW, ids=lambda change: change.__name__)
+def test_a_change_of_a_few_jobs_is_found_without_reading_the_others(place, change):
+    change(place)
+    assert place.assert_alike(*READING[:2], "render") <= 4
+
+
+@pytest.mark.parametrize("change", [*FEW, *ALL], ids=lambda change: change.__name__)
+def test_a_difference_is_the_same_with_a_cache(place, change):
+    change(place)
+    place.assert_alike(*READING[2:])
+
+
+@pytest.mark.parametrize("change", ALL, ids=lambda change: change.__name__)
+def test_a_change_that_may_concern_any_job_is_found(place, change):
+    change(place)
+    place.assert_alike(*READING[:2], "render")
+
+
+def test_nothing_is_read_where_nothing_changed(place):
+    for words in ("render", "check", "check --base HEAD"):
+        assert place.trainform(*words.split()).code == 0
+        assert place.read == []
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+
+
+def test_who_is_behind_is_told_from_the_cache(place):
+    edit_the_runtime(place)
+    time.sleep(TICK)
+    assert "26 jobs are behind: runtime torch changed" in place.trainform("render").out
+    assert "26 jobs are behind: runtime torch changed" in place.trainform("render").out
+    assert place.read == []
+    edit(place)
+    assert "24 jobs are behind: runtime torch changed" in place.trainform("render").out
+    assert place.read == ["jobs/job-3.yaml"]
+
+
+def test_the_last_job_of_a_runtime_takes_its_snapshot_along(place):
+    place.write("runtimes/other.yaml", runtime().replace("name: torch\n", "name: other\n"))
+    place.write("jobs/job-3.yaml", job("job-3").replace("name: torch\n", "name: other\n"))
+    place.trainform("render")
+    place.warm_up()
+    snapshots = len(list((place.root / ".trainform/snapshots").iterdir()))
+    delete(place)
+    assert place.assert_alike("render") == 0
+    assert len(list((place.root / ".trainform/snapshots").iterdir())) == snapshots - 1
+
+
+SOLO = """\
+apiVersion: trainform.dev/v1alpha1
+kind: Environment
+metadata: {name: solo}
+spec:
+  jobs: {paths: ["jobs/solo/**"]}
+  patches:
+  - target: {kind: JobSet, name: alone}
+    patch: "metadata: {annotations: {example.com/a: b}}"
+"""
+
+
+def test_an_environment_all_of_whose_jobs_change_is_judged_as_a_whole(place):
+    """Its patch matches no job any more."""
+    place.write("environments/solo/environment.yaml", SOLO)
+    place.write("jobs/solo/alone.yaml", job("alone"))
+    place.trainform("render")
+    place.warm_up()
+    place.write("jobs/solo/alone.yaml", job("another"))
+    place.assert_alike(*READING, "render")
+
+
+def test_warnings_about_what_jobs_share_are_told_again(place):
+    """A fact that a cluster would not take as it is."""
+    place.write("environments/prod/extra.yaml", "apiVersion: example.com/v1\nkind: Other\nmetadata: {name: a}\n")
+    time.sleep(TICK)
+    first = place.trainform("render")
+    assert place.trainform("render") == first
+    place.assert_alike("render", "check")
+
+
+def test_one_job_of_a_file_that_is_gone_is_seen(place):
+    """Its lockfile and manifests were removed by hand, and the file of both was not touched."""
+    shutil.rmtree(place.root / "rendered/prod/ml/two-a")
+    (place.root / ".trainform/locks/prod/ml/two-a.lock").unlink()
+    place.assert_alike(*READING, "render")
+
+
+# What deceives git does not deceive the cache: each of these makes git overlook an edit of what is rendered.
+
+
+def a_submodule_that_is_ignored(place: Repository) -> None:
+    place.git("rm", "-rq", "--cached", "rendered/prod")
+    place.git("init", "--quiet", "rendered/prod")
+    place.git("-C", "rendered/prod", "add", ".")
+    place.git("-C", "rendered/prod", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all")
+    place.write(".gitmodules", '[submodule "p"]\n\tpath = rendered/prod\n\turl = ./p\n\tignore = all\n')
+
+
+def a_clean_filter(place: Repository) -> None:
+    original = place.root / "rendered/prod/ml/job-3/jobset-job-3.yaml"
+    shutil.copy(original, place.root / ".git/original")
+    place.git("config", "filter.hide.clean", "cat .git/original")
+    place.write(".gitattributes", "rendered/prod/ml/job-3/jobset-job-3.yaml filter=hide\n")
+
+
+def attributes_of_this_clone(place: Repository) -> None:
+    a_clean_filter(place)
+    (place.root / ".gitattributes").rename(place.root / ".git/info/attributes")
+
+
+def times_that_git_does_not_trust(place: Repository) -> None:
+    place.git("config", "core.trustctime", "false")
+    place.git("config", "core.checkStat", "minimal")
+
+
+def a_replaced_object(place: Repository) -> None:
+    file = "rendered/prod/ml/job-3/jobset-job-3.yaml"
+    old = place.git("rev-parse", f"HEAD:{file}").strip()
+    edit_by_hand(place)
+    new = place.git("hash-object", "-w", file).strip()
+    place.git("replace", old, new)
+    place.git("checkout", "--", file)
+
+
+def an_index_that_assumes(place: Repository) -> None:
+    place.git("update-index", "--assume-unchanged", "rendered/prod/ml/job-3/jobset-job-3.yaml")
+
+
+DECEPTIONS = [a_submodule_that_is_ignored, a_clean_filter, attributes_of_this_clone, times_that_git_does_not_trust]
+DECEPTIONS += [a_replaced_object, an_index_that_assumes]
+
+
+def edit_and_keep_size_and_time(place: Repository) -> None:
+    """The manifest says something else, in as many bytes, with the time of the old one."""
+    file = place.root / "rendered/prod/ml/job-3/jobset-job-3.yaml"
+    before = file.stat()
+    file.write_bytes(file.read_bytes().replace(b"parallelism: 2", b"parallelism: 7"))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize("deceive", DECEPTIONS, ids=lambda change: change.__name__)
+def test_what_git_is_told_to_overlook_is_seen(place, deceive):
+    deceive(place)
+    place.warm_up()
+    edit_and_keep_size_and_time(place)
+    assert place.trainform("check").code == 1
+    place.assert_alike("check --format json", "render")
+
+
+def test_the_repository_of_another_clone_does_not_lend_its_cache(place, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    shutil.copytree(place.root, other, symlinks=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    edit_and_keep_size_and_time(place)
+    assert place.trainform("check").code == 1
+
+
+# The cache itself: whoever else wrote it, or whatever became of it, nothing is believed.
+
+
+def assert_unknown(place: Place) -> None:
+    """Every file is read, and an edit by hand is seen."""
+    place.trainform("check")
+    assert len(set(place.read)) == FILES
+    edit_and_keep_size_and_time(place)
+    assert place.trainform("check").code == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"\xff", b'0\n{"made": {}}', b"[]", b"0" * 64 + b"\n{}"])
+def test_a_damaged_cache_is_none(place, data):
+    place.cache.write_bytes(data)
+    assert_unknown(place)
+
+
+def test_a_cache_that_was_cut_off_is_none(place):
+    place.cache.write_bytes(place.cache.read_bytes()[:-10])
+    assert_unknown(place)
+
+
+def test_a_cache_that_somebody_edited_is_none(place):
+    place.cache.write_bytes(place.cache.read_bytes().replace(b"job-3", b"job-4"))
+    assert_unknown(place)
+
+
+def forged(place: Place, **entries: object) -> None:
+    """The cache with other entries, and a checksum that fits."""
+    known = cache_file.read(str(place.root), "cache")
+    assert known is not None
+    cache_file.write(str(place.root), "cache", {**known, **entries})
+
+
+@pytest.mark.parametrize("entry", [{"made": {"format": 99}}, {"made": None}, {"inputs": "other"}])
+def test_a_cache_of_another_format_or_of_other_inputs_is_none(place, entry):
+    forged(place, **entry)
+    assert_unknown(place)
+
+
+def test_a_cache_of_another_version_is_none(place, monkeypatch):
+    monkeypatch.setattr(cache, "__version__", "0.0.9")
+    assert_unknown(place)
+
+
+def test_a_cache_from_another_path_is_none(place, tmp_path):
+    """As when a cache is restored into a fresh clone of the same commit."""
+    other = Place(tmp_path / "elsewhere", place.capfd, place.monkeypatch)
+    shutil.copytree(place.root, other.root, dirs_exist_ok=True, symlinks=True)
+    place.cache.rename(other.cache)
+    assert_unknown(other)
+
+
+def test_a_cache_that_a_commit_brings_is_none(place):
+    """Only git's own folder counts, which no commit can write to."""
+    data = place.cache.read_bytes()
+    place.cache.unlink()
+    place.write(f".trainform/{place.cache.name}", data.decode())
+    place.write(f"trainform/{place.cache.name}", data.decode())
+    assert_unknown(place)
+
+
+def test_what_changed_after_a_run_began_is_read_again(place, monkeypatch):
+    """It may have changed once more within the same tick of the clock, as git's index has to fear, too."""
+    place.cache.unlink()
+    monkeypatch.setattr(cache_file, "clock", lambda root: 1)
+    place.trainform("render")
+    known = cache_file.read(str(place.root), "cache")
+    assert known is not None
+    assert known["jobs"]["rows"] == known["files"] == {}
+
+
+def test_what_a_run_wrote_is_read_by_the_next(place):
+    every_job(place)
+    assert place.trainform("render").code == 0
+    time.sleep(TICK)
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+    assert place.read == []
+
+
+@pytest.mark.parametrize("words", ["render --env prod", "render job-3", "check --env prod", "check --shard 1/2"])
+def test_a_run_about_a_part_leaves_no_cache(place, words):
+    place.cache.unlink()
+    assert place.trainform(*words.split()).code == 0
+    assert not place.cache.exists()
+
+
+def test_several_processes_see_what_one_sees(place, monkeypatch):
+    from trainform.workspace import overview
+
+    told = place.trainform("diff", "--format", "json")
+    place.cache.unlink()
+    monkeypatch.setattr(overview, "LARGEST", 3)
+    assert run(["--root", str(place.root), "diff", "--format", "json"]) == told.code
+    assert place.capfd.readouterr().out == told.out
+
+
+def test_a_read_only_repository_is_read_whole(place, monkeypatch):
+    place.cache.unlink()
+    monkeypatch.setattr(cache_file, "clock", lambda root: None)
+    assert place.trainform("check").code == 0
+    assert not place.cache.exists()
+    assert json.loads(place.trainform("check", "--format", "json").out)["kind"] == "CheckResult"
