@@ -78,10 +78,10 @@ class Fleet:
         trainform = self.bench.trainform
         steps = {
             REFERENCE: self.bench.reference_loop,
-            NO_CHANGE_UNPROVEN: lambda: trainform(forgotten(root, "rendered"), "render"),
+            NO_CHANGE_UNPROVEN: lambda: trainform(forgotten(root), "render"),
             NO_CHANGE: lambda: trainform(root, "render"),
             VALIDATE: lambda: trainform(root, "validate"),
-            CHECK: lambda: trainform(forgotten(root, "checked"), "check"),
+            CHECK: lambda: trainform(forgotten(root), "check"),
         }
         return in_turns(self.rounds, steps, self.title)
 
@@ -123,10 +123,10 @@ class Fleet:
             commit(root)
 
 
-def forgotten(root: Path, purpose: str) -> Path:
-    """The repository without the record of what an earlier run proved: as in a fresh clone."""
-    for record in (root / ".git/trainform").glob(f"*-{purpose}.json"):
-        record.unlink()
+def forgotten(root: Path) -> Path:
+    """The repository without its cache: as in a fresh clone."""
+    for file in (root / ".git/trainform").glob("*-cache.json"):
+        file.unlink()
     return root
 
 

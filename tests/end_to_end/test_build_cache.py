@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -377,3 +378,54 @@ def test_a_read_only_repository_is_read_whole(place, monkeypatch):
     assert place.trainform("check").code == 0
     assert not place.cache.exists()
     assert json.loads(place.trainform("check", "--format", "json").out)["kind"] == "CheckResult"
+
+
+# Without a cache, as in a fresh clone: a file whose bytes are those that its job was rendered from is not parsed.
+
+
+def without_source_digests(root: Path) -> None:
+    """The lockfiles as earlier versions wrote them."""
+    for lock in (root / ".trainform/locks").rglob("*.lock"):
+        lines = lock.read_text().splitlines(keepends=True)
+        lock.write_text("".join(line for line in lines if '"sourceDigest"' not in line))
+
+
+@pytest.mark.parametrize("change", [*FEW, *ALL], ids=lambda change: change.__name__)
+def test_a_fresh_clone_is_rendered_as_if_every_file_were_parsed(place, change, tmp_path):
+    change(place)
+    copy = tmp_path / "parsed"
+    shutil.copytree(place.root, copy, symlinks=True)
+    without_source_digests(copy)
+    place.cache.unlink(missing_ok=True)
+    fast, slow = place.trainform("render"), place.trainform("render", root=copy)
+    assert fast == slow
+    without_source_digests(place.root)
+    without_source_digests(copy)
+    assert place.tree() == place.tree(copy)
+
+
+def test_a_fresh_clone_parses_nothing_that_did_not_change(place, monkeypatch):
+    place.cache.unlink()
+    edit(place)
+    assert place.trainform("render").code == 0
+    assert set(place.read) == {"jobs/job-3.yaml", "jobs/two.yaml"}  # what holds two documents is parsed
+
+
+def test_lockfiles_without_the_digest_of_their_source_are_kept(place):
+    """Nothing is written anew only to add it."""
+    without_source_digests(place.root)
+    before = place.tree()
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+    assert place.tree() == before
+
+
+def test_check_believes_no_digest_of_a_lockfile(place):
+    """A TrainJob that was changed, with a lockfile that says that it was rendered from these very bytes."""
+    place.cache.unlink()
+    edit(place)
+    data = (place.root / "jobs/job-3.yaml").read_bytes()
+    for environment in ("prod", "test"):
+        lock = place.root / f".trainform/locks/{environment}/ml/job-3.lock"
+        tree = json.loads(lock.read_text())
+        lock.write_text(json.dumps({**tree, "sourceDigest": hashlib.sha256(data).hexdigest()}))
+    assert place.trainform("check").code == 1

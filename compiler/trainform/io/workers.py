@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
@@ -30,7 +30,7 @@ def can_fork() -> bool:
     return sys.platform == "linux"
 
 
-def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
+def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Generator[Result]:
     """The results of `work` for each task, in the order of the tasks, from up to `workers` processes.
 
     What `work` raises is raised here. Raises WorkerDied where a worker was killed. Tasks that have not begun when the

@@ -1,8 +1,8 @@
 """The jobs of a repository in chunks, worked on side by side and forgotten as soon as their result is known.
 
 What a compile says about one job depends on that job and on what all jobs share: runtimes, Environments, facts, keys.
-What depends on several jobs shows in the `ChunkStats` of each chunk: where there is such a thing, all jobs are worked on
-once more in one piece, so that the answer is always that of the whole.
+What depends on several jobs shows in the `ChunkStats` of each chunk: where there is such a thing, all jobs are worked
+on once more in one piece, so that the answer is always that of the whole.
 """
 
 from __future__ import annotations

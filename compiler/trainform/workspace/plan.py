@@ -90,13 +90,13 @@ class Details(NamedTuple):
 class ChangeSet:
     """What becomes of some jobs, or of all. Nothing of it is done yet; it may come from another process.
 
-    `jobs` are the changes by job, staged; `files` those of files that no single job owns (None: remove). `present` are
-    the jobs that have a TrainJob, be it a faulty one; `locked` those that have a lock afterwards, `gone` those that are
-    removed, `elsewhere` those of other shards. `wrote` and `removed` are paths to report. `pinned` counts the locks that
-    name a snapshot; `snapshots` are those to write. `lists` are the folders that the `kustomization.yaml` of each shared
-    folder is to name. `diagnostics` were found in the inputs; `conflicts` stand in the way of writing. `unwritable`: the
-    disk does not take the files. `facts` are what the cache may remember of unchanged jobs, `clean_files` the files that
-    hold no others.
+    `jobs` are the changes by job, staged; `files` those of files that no single job owns (None: remove).
+    `present` are the jobs that have a TrainJob, be it a faulty one; `locked` those that have a lock afterwards, `gone`
+    those that are removed, `elsewhere` those of other shards. `wrote` and `removed` are paths to report.
+    `pinned` counts the locks that name a snapshot; `snapshots` are those to write. `lists` are the folders that the
+    `kustomization.yaml` of each shared folder is to name.
+    `diagnostics` were found in the inputs; `conflicts` stand in the way of writing. `unwritable`: the disk does not
+    take the files. `facts` are what the cache may remember of unchanged jobs, `clean_files` the files of only those.
     """
 
     stats: ChunkStats = field(default_factory=ChunkStats)
