@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError, canonical
-from trainform.k8s.schemas import Schema, reference, referenced, resolved
+from trainform.k8s.schema.definitions import Schema, reference, referenced, resolved
 from trainform.k8s.tree import Tree
 
 _JOBSET_WEBHOOK: dict[str, Tree] = {

@@ -116,10 +116,8 @@ def _worked_out(
 
 def _warm_up(survey: Survey) -> None:
     """Compiles the jobs of one file, for what that leaves in memory: every worker would have to fetch it itself."""
-    from trainform.k8s.schema.validate import expect_many
     from trainform.workspace.compiling import compile_targets
 
-    expect_many()
     reads: dict[Document, Read] = {}
     compile_targets(survey.part(survey.files[:1]), cache=reads)
     shared = {document for target in survey.targets for document in target.inputs.documents}

@@ -11,7 +11,6 @@ from trainform.diagnostics import Path
 from trainform.k8s.quantity import NANO, parse
 from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.schema.shapes import tell_repeated
 from trainform.k8s.tree import Tree, name_of, table, tables, text, texts
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -122,7 +121,6 @@ def _check_groups(spec: Tree, found: Found) -> None:
         path = ("spec", "resourceGroups", index)
         covered = texts(group, "coveredResources")
         names = [text(flavor, "name") for flavor in tables(group, "flavors")]
-        tell_repeated(covered, "name", (*path, "coveredResources"), found)
         _check_apart(covered, resources, "resource", (*path, "coveredResources"), found)
         _check_apart(names, flavors, "flavor", (*path, "flavors"), found)
         for place, flavor in enumerate(tables(group, "flavors")):

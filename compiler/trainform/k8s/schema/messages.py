@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean, nearest
-from trainform.k8s.schemas import Schema, definitions
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
+from trainform.k8s.schema.definitions import Schema
 
 _NOUNS = {
     "array": "a list",
@@ -37,49 +34,28 @@ class SchemaProblem(NamedTuple):
     hint: str = ""
 
 
-def explain(error: ValidationError) -> Iterator[SchemaProblem]:
-    """The problems behind one error of a validator that was made from `definitions()`."""
-    path = tuple(error.instance_path)
-    found = error.kind.as_dict()
-    match error.kind.name:
-        case "additionalProperties":
-            known = _owner(error).get("properties", {})
-            yield from (_unknown(path, name, known, error.instance) for name in found["unexpected"])
-        case "required":
-            yield _missing(path, found["property"], _owner(error).get("properties", {}), error.instance)
-        case "type":
-            yield from _wrong_type(path, found["types"], error.instance)
-        case keyword:
-            yield SchemaProblem(path, "TF104", *_invalid(keyword, found, error.instance))
-
-
-def _owner(error: ValidationError) -> Schema:
-    """The schema that holds the keyword that failed."""
-    schema: Any = {"$defs": definitions()}
-    for step in error.schema_path[:-1]:
-        schema = schema[step]
-    return dict(schema)
-
-
-def _missing(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
-    strange = [key for key in value if key not in known] if isinstance(value, dict) else []
+def missing(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
+    """A required field that the mapping at `path`, with the fields `known`, does not have."""
+    strange = [key for key in tree if key not in known]
     wrong = nearest(name, strange)
     hint = f'rename "{wrong}" to {name}' if wrong else ""
     return SchemaProblem((*path, name), "TF103", "is required but missing", hint)
 
 
-def _unknown(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
+def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
+    """A field of the mapping at `path` that is none of those `known`."""
     hint = did_you_mean(name, known)
-    if not hint and value.keys() == {name} and known.keys() >= {"name", "value"}:
+    if not hint and tree.keys() == {name} and known.keys() >= {"name", "value"}:
         hint = f"write {{name: {name}, value: …}}"
     if not hint and 0 < len(known) <= _LISTED:
         hint = f"known here: {', '.join(sorted(known))}"
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
 
 
-def _wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
+def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
+    """A value at `path` where one of the JSON types `due` belongs."""
     wanted = " or ".join(_NOUNS[name] for name in due)
-    device = isinstance(value, float) and "integer" in due and "/" in str(path[-1])
+    device = isinstance(value, float) and "integer" in due and "/" in str(path[-1:])
     hint = "write a whole number: a device is not shared in parts" if device else _rewritten(due, value)
     yield SchemaProblem(path, "TF102", f"must be {wanted}, not {_noun(value)}", hint)
     if isinstance(value, dict):
@@ -116,18 +92,30 @@ def _rewritten(due: list[str], value: Any) -> str:
     return ""
 
 
-def _invalid(keyword: str, found: Schema, value: Any) -> tuple[str, str]:
-    """Message and hint for a value of the right type that is not allowed."""
+def not_allowed(path: Path, keyword: str, limit: Any, value: Any) -> SchemaProblem:
+    """A value of the right type that breaks a keyword of its schema."""
+    return SchemaProblem(path, "TF104", *out_of_limit(keyword, limit, value))
+
+
+def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: int) -> SchemaProblem:
+    """An entry of a list whose `keys` have the same `values` as those of the entry `before`."""
+    parts = [f"{key} {value}" for key, value in zip(keys, values, strict=False)] or [str(values[0])]
+    message = f"has the same {' and '.join(parts)} as entry [{before}]"
+    return SchemaProblem(path, "TF105", message, "keep one of the two, or tell them apart")
+
+
+def out_of_limit(keyword: str, limit: Any, value: Any) -> tuple[str, str]:
+    """Message and hint for a value that breaks a keyword."""
     if keyword == "enum":
-        return _not_listed([str(option) for option in found["options"] if option], str(value))
+        return _not_listed([option for option in limit if option], str(value))
     if keyword == "pattern":
-        return _not_matched(found["pattern"], value)
-    if found.get("limit") == 1 and keyword in ("minLength", "minItems", "minProperties"):
+        return _not_matched(limit, value)
+    if limit == 1 and keyword in ("minLength", "minItems", "minProperties"):
         return "must not be empty", ""
     unit = {"maxLength": " characters", "maxItems": " entries"}.get(keyword, "")
     verb = "have" if unit else "be"
     bound = "at most" if keyword.startswith("max") else "at least"
-    return f"must {verb} {bound} {found['limit']}{unit}, not {len(value) if unit else value}", ""
+    return f"must {verb} {bound} {limit}{unit}, not {len(value) if unit else value}", ""
 
 
 def _not_listed(options: list[str], value: str) -> tuple[str, str]:
@@ -139,6 +127,8 @@ def _not_listed(options: list[str], value: str) -> tuple[str, str]:
 
 def _not_matched(pattern: str, value: str) -> tuple[str, str]:
     if "[KMGTPE]i" in pattern:
+        if value.startswith("-") and re.fullmatch(pattern, value[1:]):
+            return f"must not be negative, as {value} is", ""
         return f'"{value}" is not a quantity', _quantity_hint(pattern, value)
     return f'"{value}" is not a valid name', "use lower-case letters, digits and dashes"
 
