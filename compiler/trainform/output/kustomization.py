@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from trainform.output.emitter import emit
-from trainform.output.layout import HEADER
+from trainform.output.emitter import HEADER, emit
 
 FILE = "kustomization.yaml"
 

@@ -13,7 +13,7 @@ from trainform.diagnostics import Diagnostic
 from trainform.k8s.labels import annotations_of
 from trainform.k8s.tree import Tree
 from trainform.source import Document, load
-from trainform.source.document import Part
+from trainform.source.part import Part
 
 API_VERSION = "config.kubernetes.io/v1"
 KIND = "ResourceList"
