@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, repeated
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
@@ -97,8 +97,7 @@ def job_selector(environment: Environment) -> Iterator[Problem]:
     found: list[SchemaProblem] = []
     tree = environment.spec.jobs.selector.model_dump(by_alias=True, exclude_defaults=True)
     check_selector(tree, ("spec", "jobs", "selector"), "TF152", found)
-    for problem in found:
-        yield Problem(problem.path, problem.code, problem.message, problem.hint, leave_out=())
+    yield from (Problem(*problem, leave_out=()) for problem in found)
 
 
 def installed_scheduler(environment: Environment) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.diagnostics.suggest import did_you_mean, nearest
 
 Subject = Literal["job", "runtime", "environment", "fact", "other"]

@@ -78,7 +78,7 @@ FAULTS: dict[str, tuple[Any, ...]] = {
         'there is no Topology in apiVersion "kueue.x-k8s.io/v1"',
     ),
     "no value": ("PriorityClass", {"value": None}, "TF103", "value", "is required but missing"),
-    "value in quotes": ("PriorityClass", {"value": "10"}, "TF102", "value", "must be an integer, not a string"),
+    "value in quotes": ("PriorityClass", {"value": "10"}, "TF102", "value", 'must be an integer, not the string "10"'),
     "value of the system": (
         "PriorityClass", {"value": 2 * 10**9}, "TF561", "value", "must be at most 1000000000, not 2000000000",
     ),

@@ -105,13 +105,13 @@ PROBLEMS = [
         (
             "TF102",
             "spec.trainer.command",
-            "must be a list, not a string",
-            "write a list: each entry starts with `- `",
+            'must be a list, not the string "python train.py"',
+            'write ["python", "train.py"]',
         ),
     ),
     (
         ("TrainJob", trainer(numNodes="2")),
-        ("TF102", "spec.trainer.numNodes", "must be an integer, not a string", "write 2 without quotes"),
+        ("TF102", "spec.trainer.numNodes", 'must be an integer, not the string "2"', "write 2 without quotes"),
     ),
     (
         ("TrainJob", trainer(numNodes=True)),
@@ -132,11 +132,11 @@ PROBLEMS = [
     ),
     (
         ("TrainJob", job(suspend="false")),
-        ("TF102", "spec.suspend", "must be true or false, not a string", "write false without quotes"),
+        ("TF102", "spec.suspend", 'must be true or false, not the string "false"', "write false without quotes"),
     ),
     (
         ("TrainJob", trainer(args=["a", None])),
-        ("TF102", "spec.trainer.args[1]", "must be a string, not null", ""),
+        ("TF102", "spec.trainer.args[1]", "must be a string, not null", 'write "" if it is meant to be empty'),
     ),
     (
         ("ClusterTrainingRuntime", container(imagePullPolicy=1)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
@@ -18,8 +18,15 @@ _NOUNS = {
     "object": "a mapping",
     "string": "a string",
 }
-QUOTES = "put quotes around it"
-"""The hint where a string is due; who knows how the value was written can say it better."""
+_FOUND = {
+    bool: "a boolean",
+    dict: "a mapping",
+    float: "a number with a fraction",
+    int: "an integer",
+    list: "a list",
+}
+_LONGEST = 60
+"""So many characters of a value still fit into a message."""
 
 _LISTED = 8
 """So many known fields or values still fit into a hint."""
@@ -36,60 +43,47 @@ class SchemaProblem(NamedTuple):
 
 def missing(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
     """A required field that the mapping at `path`, with the fields `known`, does not have."""
-    strange = [key for key in tree if key not in known]
-    wrong = nearest(name, strange)
-    hint = f'rename "{wrong}" to {name}' if wrong else ""
-    return SchemaProblem((*path, name), "TF103", "is required but missing", hint)
+    return SchemaProblem((*path, name), "TF103", "is required but missing", misspelt(name, known, tree))
+
+
+def misspelt(name: str, known: Collection[str], tree: Collection[str]) -> str:
+    """A hint where `tree`, which lacks the field `name`, has a similar one that is not `known`; else empty."""
+    wrong = nearest(name, [key for key in tree if key not in known])
+    return f'rename "{wrong}" to {name}' if wrong else ""
 
 
 def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
     """A field of the mapping at `path` that is none of those `known`."""
-    hint = did_you_mean(name, known)
-    if not hint and tree.keys() == {name} and known.keys() >= {"name", "value"}:
-        hint = f"write {{name: {name}, value: …}}"
-    if not hint and 0 < len(known) <= _LISTED:
-        hint = f"known here: {', '.join(sorted(known))}"
+    is_pair = tree.keys() == {name} and known.keys() >= {"name", "value"} and not did_you_mean(name, known)
+    hint = f"write {{name: {name}, value: …}}" if is_pair else known_here(name, known)
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
+
+
+def known_here(name: str, known: Collection[str]) -> str:
+    """The nearest of the known names, or all of them when none is near and they are few."""
+    few = f"known here: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
+    return did_you_mean(name, known) or few
 
 
 def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
     """A value at `path` where one of the JSON types `due` belongs."""
+    from trainform.k8s.schema.hints import rewritten  # only mistakes need it
+
     wanted = " or ".join(_NOUNS[name] for name in due)
-    device = isinstance(value, float) and "integer" in due and "/" in str(path[-1:])
-    hint = "write a whole number: a device is not shared in parts" if device else _rewritten(due, value)
-    yield SchemaProblem(path, "TF102", f"must be {wanted}, not {_noun(value)}", hint)
+    yield SchemaProblem(path, "TF102", f"must be {wanted}, not {noun(value)}", rewritten(path, wanted, value))
     if isinstance(value, dict):
         # The API server drops the fields of the mapping as well: each is said where it stands.
         for name in value:
             yield SchemaProblem((*path, name), "TF101", f"unknown field, since {wanted} is due here")
 
 
-def _noun(value: Any) -> str:
-    if isinstance(value, bool):
-        return "a boolean"
-    if value is None:
-        return "null"
-    if isinstance(value, float):
-        return "a number with a fraction"
-    return _NOUNS[{str: "string", int: "integer", dict: "object", list: "array"}[type(value)]]
-
-
-def _rewritten(due: list[str], value: Any) -> str:
-    """How to write `value` so that its type fits, or the empty string."""
-    if "string" in due and isinstance(value, (bool, int, float)):
-        return QUOTES
-    if due == ["integer"] and isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):
-        return f"write {value} without quotes"
-    if due == ["boolean"] and isinstance(value, str) and value.lower() in ("true", "false"):
-        return f"write {value.lower()} without quotes"
-    if due == ["object"] and isinstance(value, str) and re.match(r"[A-Za-z_]\w*=", value):
-        name, _, rest = value.partition("=")
-        return f"write {{name: {name}, value: {json.dumps(rest, ensure_ascii=False)}}}"
-    if due == ["object"] and isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        return "remove the `- ` before it"
-    if due == ["array"]:
-        return "write a list: each entry starts with `- `"
-    return ""
+def noun(value: Any) -> str:
+    """What a value is, as it stands in YAML; a long text is cut."""
+    if isinstance(value, str):
+        line = value.split("\n")[0]
+        whole = line == value and len(line) <= _LONGEST
+        return f'the string "{line}"' if whole else f'the string "{line[:_LONGEST]}…"'
+    return _FOUND.get(type(value), "null")
 
 
 def not_allowed(path: Path, keyword: str, limit: Any, value: Any) -> SchemaProblem:
@@ -107,7 +101,7 @@ def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: in
 def out_of_limit(keyword: str, limit: Any, value: Any) -> tuple[str, str]:
     """Message and hint for a value that breaks a keyword."""
     if keyword == "enum":
-        return _not_listed([option for option in limit if option], str(value))
+        return _not_listed([option for option in limit if option], value)
     if keyword == "pattern":
         return _not_matched(limit, value)
     if limit == 1 and keyword in ("minLength", "minItems", "minProperties"):
@@ -118,29 +112,18 @@ def out_of_limit(keyword: str, limit: Any, value: Any) -> tuple[str, str]:
     return f"must {verb} {bound} {limit}{unit}, not {len(value) if unit else value}", ""
 
 
-def _not_listed(options: list[str], value: str) -> tuple[str, str]:
-    hint = did_you_mean(value, options)
+def _not_listed(options: list[str], value: Any) -> tuple[str, str]:
+    hint = did_you_mean(str(value), options)
     if len(options) <= _LISTED:
         hint = f"{hint} allowed: {', '.join(options)}".lstrip()
-    return f'"{value}" is not allowed here', hint
+    return f"{json.dumps(value, ensure_ascii=False)} is not allowed here", hint
 
 
 def _not_matched(pattern: str, value: str) -> tuple[str, str]:
     if "[KMGTPE]i" in pattern:
+        from trainform.k8s.schema import hints
+
         if value.startswith("-") and re.fullmatch(pattern, value[1:]):
             return f"must not be negative, as {value} is", ""
-        return f'"{value}" is not a quantity', _quantity_hint(pattern, value)
+        return f'"{value}" is not a quantity', hints.quantity(pattern, value)
     return f'"{value}" is not a valid name', "use lower-case letters, digits and dashes"
-
-
-def _quantity_hint(pattern: str, value: str) -> str:
-    """What someone who wrote `value` for a quantity probably meant."""
-    compact = "".join(value.split())
-    if re.fullmatch(pattern, compact):
-        return f"write {compact}"
-    parts = re.fullmatch(r"([+-]?[0-9]+(?:\.[0-9]*)?)([kmgtpe])i?b?", compact, re.IGNORECASE)
-    if parts is None:
-        return "write a number with an optional suffix, such as 500m, 16G or 16Gi"
-    number, unit = parts[1], parts[2].upper()
-    decimal = "k" if unit == "K" else unit
-    return f"write {number}{decimal} (powers of 1000) or {number}{unit}i (powers of 1024)"
