@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from trainform.diagnostics.console import Style, aligned, styled
 from trainform.review.diff.grouping import Group, groups, reasons_of
 from trainform.review.diff.model import Diff, Reason
 from trainform.review.diff.update_rules import Change
@@ -23,18 +24,17 @@ from trainform.review.diff.wording import (
     values,
 )
 
-_RESET = "\x1b[0m"
-_DIM = "\x1b[2m"
-_COLOURS: dict[Change, str] = {
-    "delete": "\x1b[1;31m",
-    "restart": "\x1b[31m",
-    "needs-suspend": "\x1b[33m",
-    "new": "\x1b[32m",
-    "in-place": "\x1b[36m",
+_DIM: Style = {"dim": True}
+_STYLES: dict[Change, Style] = {
+    "delete": {"fg": "red", "bold": True},
+    "restart": {"fg": "red"},
+    "needs-suspend": {"fg": "yellow"},
+    "new": {"fg": "green"},
+    "in-place": {"fg": "cyan"},
     "behind": _DIM,
 }
 
-_WIDEST = max(map(len, _COLOURS))
+_WIDEST = max(map(len, _STYLES))
 
 _MOST_REASONS = 20
 """Reasons that are shown: the first ones, which are the gravest."""
@@ -59,7 +59,7 @@ def _group(jobs: Group, with_environment: bool, colour: bool) -> Iterator[str]:
     environment, change = jobs[0].id[0], jobs[0].change
     where = f"{title(jobs)} in {plain(environment)}" if with_environment else title(jobs)
     told = consequence(jobs)
-    verb = _painted(change, _COLOURS[change], colour) + " " * (_WIDEST - len(change))
+    verb = styled(change, _STYLES[change], colour=colour) + " " * (_WIDEST - len(change))
     yield f"{verb}  {where}" + (f": {told}" if told else "")
     if are_listed(jobs):
         yield from _NAMES.wrap(names(jobs))
@@ -78,20 +78,11 @@ def _change(reason: Reason, colour: bool) -> str:
     before, after = values(reason)
     change = f"  {before} → {after}" if reason.named else ""
     marked = marks(reason)
-    return change + (_painted(f"  ({marked})", _DIM, colour) if marked else "")
-
-
-def _painted(text: str, style: str, colour: bool) -> str:
-    return f"{style}{text}{_RESET}" if colour else text
+    return change + styled(f"  ({marked})" if marked else "", _DIM, colour=colour)
 
 
 def _totals(diff: Diff) -> list[str]:
     head, rows = total_rows(diff)
     if not rows:
         return []
-    return _aligned([[word if "/" in word else word.upper() for word in head], *rows])
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned([[word if "/" in word else word.upper() for word in head], *rows])
