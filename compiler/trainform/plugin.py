@@ -43,7 +43,7 @@ from trainform.k8s.tree import Tree, table, tables, text, texts
 
 if TYPE_CHECKING:
     # Models of the Environment, for annotations: most runs have none, and importing them takes a while.
-    from trainform.api.scheduling import Kueue as Kueue
+    from trainform.api.scheduling import KueueScheduling as KueueScheduling
     from trainform.api.scheduling import Topology as Topology
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from trainform.diagnostics import Path
-from trainform.k8s.admission import CONTAINERS, Cluster, limit_items, overhead_of
+from trainform.k8s.admission import CONTAINERS, ClusterFacts, limit_items, overhead_of
 from trainform.k8s.pod_requests import Requests, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, parse
 from trainform.k8s.rules.parts import Found
@@ -19,7 +19,7 @@ _Bound = Callable[[Quantity, "Quantity | None", "Quantity | None"], str]
 """Why a request and a limit are refused by a bound, or the empty string."""
 
 
-def check(pod_spec: Tree, namespace: str, facts: Cluster) -> list[SchemaProblem]:
+def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaProblem]:
     """What admission refuses of an admitted pod spec; paths count from the spec.
 
     `pod_spec` is what `admitted_pod_spec` returns, with amounts that can be read.
@@ -96,7 +96,7 @@ def _too_far_apart(ratio: Quantity, request: Quantity | None, limit: Quantity | 
 _BOUNDS: dict[str, _Bound] = {"min": _below, "max": _above, "maxLimitRequestRatio": _too_far_apart}
 
 
-def _check_overhead(pod_spec: Tree, facts: Cluster, found: Found) -> None:
+def _check_overhead(pod_spec: Tree, facts: ClusterFacts, found: Found) -> None:
     overhead = overhead_of(pod_spec, facts)
     given = table(pod_spec, "overhead")
     if overhead is not None and given and _read(given) != _read(overhead):
