@@ -16,11 +16,11 @@ from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.rules.metadata import check_selector
+from trainform.k8s.rules.parts import Found
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
     from trainform.api.scheduling import Topology
-    from trainform.k8s.schema.validate import SchemaProblem
 
 _VERSION = re.compile(r"v?\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.+-]+)?")
 _KUEUE: Path = ("spec", "scheduling", "kueue")
@@ -94,7 +94,7 @@ def some_job(environment: Environment) -> Iterator[Problem]:
 
 def job_selector(environment: Environment) -> Iterator[Problem]:
     """The API server's rules for label selectors."""
-    found: list[SchemaProblem] = []
+    found = Found()
     tree = environment.spec.jobs.selector.model_dump(by_alias=True, exclude_defaults=True)
     check_selector(tree, ("spec", "jobs", "selector"), "TF152", found)
     yield from (Problem(*problem, leave_out=()) for problem in found)

@@ -50,7 +50,7 @@ def labels_and_annotations(document: TrainJob | Runtime) -> Iterator[Problem]:
     """The API server: keys and values of the object's own labels, keys of its annotations."""
     metadata = document.metadata
     if metadata.labels or metadata.annotations:
-        found: Found = []
+        found = Found()
         tree = {"labels": metadata.labels or {}, "annotations": metadata.annotations or {}}
         check_metadata(tree, ("metadata",), found)
         yield from (Problem(*problem, leave_out=()) for problem in found)

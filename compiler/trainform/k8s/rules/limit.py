@@ -24,7 +24,7 @@ def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaPro
 
     `pod_spec` is what `admitted_pod_spec` returns, with amounts that can be read.
     """
-    found: Found = []
+    found = Found()
     for name, item in limit_items(namespace, facts):
         if text(item, "type") == "Container":
             _check_containers(pod_spec, item, name, found)
@@ -66,7 +66,7 @@ def _check_bounds(requests: Requests, limits: Requests, item: Tree, where: str, 
         for resource, bound in table(item, key).items():
             reason = refusal(parse(bound), requests.get(resource), limits.get(resource))
             if reason:
-                found.append(SchemaProblem(path, "TF564", f"{resource}: {reason} ({where})"))
+                found.tell(path, "TF564", f"{resource}: {reason} ({where})")
 
 
 def _below(least: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
@@ -103,7 +103,7 @@ def _check_overhead(pod_spec: Tree, facts: ClusterFacts, found: Found) -> None:
         name = text(pod_spec, "runtimeClassName")
         message = f"is not the overhead of RuntimeClass {name}"
         hint = "remove it: admission fills it in" if overhead else "remove it: the RuntimeClass has none"
-        found.append(SchemaProblem(("overhead",), "TF565", message, hint))
+        found.tell(("overhead",), "TF565", message, hint)
 
 
 def _amounts(resources: Tree, key: str) -> Requests:

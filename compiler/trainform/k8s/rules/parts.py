@@ -15,8 +15,13 @@ from trainform.k8s import names
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, number
 
-Found = list[SchemaProblem]
-"""The problems found so far: rules append to it."""
+
+class Found(list[SchemaProblem]):
+    """The problems found so far: rules add to it."""
+
+    def tell(self, path: Path, code: str, message: str, hint: str = "") -> None:
+        self.append(SchemaProblem(path, code, message, hint))
+
 
 NameRule = Callable[[str], "str | None"]
 """Why a name is refused, or None: the checks of `trainform.k8s.names`."""
@@ -43,7 +48,7 @@ def check_name(tree: Tree, key: str, rule: NameRule, code: str, path: Path, foun
     """Report the name at `key` of `tree`, itself at `path`, where `rule` refuses it; absent is fine."""
     value = tree.get(key)
     if type(value) is str and value and (reason := rule(value)):
-        found.append(SchemaProblem((*path, key), code, f'"{value}" {reason}'))
+        found.tell((*path, key), code, f'"{value}" {reason}')
 
 
 def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
@@ -51,7 +56,7 @@ def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path:
     for key in keys:
         value = tree.get(key)
         if type(value) is int and value < least:
-            found.append(SchemaProblem((*path, key), code, f"must be at least {least}, not {value}"))
+            found.tell((*path, key), code, f"must be at least {least}, not {value}")
 
 
 def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Path, found: Found) -> str:
@@ -61,9 +66,9 @@ def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Pa
         return present[0]
     if present:
         message = f"has {len(present)} {what}s where one is allowed: {', '.join(present)}"
-        found.append(SchemaProblem(path, code, message, "keep one of them"))
+        found.tell(path, code, message, "keep one of them")
     else:
-        found.append(SchemaProblem(path, code, f"has no {what}", f"write one of {_some(keys)}"))
+        found.tell(path, code, f"has no {what}", f"write one of {_some(keys)}")
     return ""
 
 

@@ -56,7 +56,7 @@ def check(fact: Tree) -> list[SchemaProblem]:
     kind = _KINDS[fact["kind"]]
     if fact["apiVersion"] not in kind.versions:
         return [_other_version(fact, kind.versions)]
-    found = schema.check(fact["kind"], fact)
+    found = Found(schema.check(fact["kind"], fact))
     _check_name(fact, found)
     if kind.rules and all(problem.code in WARNINGS for problem in found):
         kind.rules(fact, found)
@@ -86,4 +86,4 @@ def _check_name(fact: Tree, found: Found) -> None:
     given = name_of(fact)
     rule = dns1123_label if fact["kind"] == "Namespace" else dns1123_subdomain
     if given and (reason := rule(given)):
-        found.append(SchemaProblem(("metadata", "name"), "TF104", f'"{given}" {reason}'))
+        found.tell(("metadata", "name"), "TF104", f'"{given}" {reason}')
