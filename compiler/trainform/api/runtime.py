@@ -99,7 +99,3 @@ class Runtime(Resource):
     """A TrainingRuntime or ClusterTrainingRuntime; `kind` says which."""
 
     spec: RuntimeSpec
-
-    @property
-    def is_cluster_scoped(self) -> bool:
-        return self.kind == "ClusterTrainingRuntime"

@@ -11,6 +11,7 @@ from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
+from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS
 from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
 
@@ -20,20 +21,7 @@ if TYPE_CHECKING:
     from trainform.api import Environment
 
 DEFAULT_NAMESPACE = "default"
-CLUSTER_WIDE = frozenset(
-    {
-        "ClusterTrainingRuntime",
-        "PriorityClass",
-        "RuntimeClass",
-        "Namespace",
-        "ResourceFlavor",
-        "ClusterQueue",
-        "Cohort",
-        "Topology",
-        "WorkloadPriorityClass",
-        "Queue",
-    }
-)
+CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {"ClusterTrainingRuntime"}
 """Kinds without a namespace, among those that a compile reads."""
 
 ENCRYPTED = ("SealedSecret", "Secret")

@@ -7,10 +7,10 @@ it never reads are let through.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic, Severity
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.names import dns1123_label, dns1123_subdomain
 from trainform.k8s.rules import fact as fact_rules
 from trainform.k8s.rules.parts import Found
@@ -23,29 +23,15 @@ WARNINGS = frozenset({"TF101", "TF563"})
 """Codes of problems that leave a fact usable: a newer API may know the field; a fact may come later."""
 
 
-class _Kind(NamedTuple):
-    """One kind of cluster fact: the API versions that have it, and its rules beyond the schema."""
-
-    versions: tuple[str, ...]
-    rules: Callable[[Tree, Found], None] | None = None
-
-
-_KUEUE = ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1")
-_KUEUE_FROM_ALPHA = (*_KUEUE, "kueue.x-k8s.io/v1alpha1")
-
-_KINDS = {
-    "Namespace": _Kind(("v1",)),
-    "LimitRange": _Kind(("v1",), fact_rules.limit_range),
-    "PriorityClass": _Kind(("scheduling.k8s.io/v1",), fact_rules.priority_class),
-    "RuntimeClass": _Kind(("node.k8s.io/v1",)),
-    "WorkloadPriorityClass": _Kind(_KUEUE),
-    "ClusterQueue": _Kind(_KUEUE, fact_rules.cluster_queue),
-    "Cohort": _Kind(_KUEUE_FROM_ALPHA, fact_rules.cohort),
-    "LocalQueue": _Kind(_KUEUE),
-    "ResourceFlavor": _Kind(_KUEUE, fact_rules.resource_flavor),
-    "Topology": _Kind(_KUEUE_FROM_ALPHA, fact_rules.topology),
-    "Queue": _Kind(("scheduling.volcano.sh/v1beta1",)),
+_RULES: dict[str, Callable[[Tree, Found], None]] = {
+    "LimitRange": fact_rules.limit_range,
+    "PriorityClass": fact_rules.priority_class,
+    "ClusterQueue": fact_rules.cluster_queue,
+    "Cohort": fact_rules.cohort,
+    "ResourceFlavor": fact_rules.resource_flavor,
+    "Topology": fact_rules.topology,
 }
+"""Rules beyond the schemas."""
 
 
 def check(fact: Tree) -> list[SchemaProblem]:
@@ -53,13 +39,13 @@ def check(fact: Tree) -> list[SchemaProblem]:
 
     Rules beyond the schema need a valid tree, so they are checked only for one.
     """
-    kind = _KINDS[fact["kind"]]
-    if fact["apiVersion"] not in kind.versions:
-        return [_other_version(fact, kind.versions)]
-    found = Found(schema.check(fact["kind"], fact))
+    kind = fact["kind"]
+    if fact["apiVersion"] not in FACT_VERSIONS[kind]:
+        return [_other_version(fact, FACT_VERSIONS[kind])]
+    found = Found(schema.check(kind, fact))
     _check_name(fact, found)
-    if kind.rules and all(problem.code in WARNINGS for problem in found):
-        kind.rules(fact, found)
+    if kind in _RULES and all(problem.code in WARNINGS for problem in found):
+        _RULES[kind](fact, found)
     return found
 
 
