@@ -1,4 +1,4 @@
-"""Derives compiler/trainform/k8s/schemas/kubernetes.json from the models of `kubeflow-trainer-api`.
+"""Derives compiler/trainform/k8s/schema/kubernetes.json from the models of `kubeflow-trainer-api`.
 
     python scripts/derive_schemas.py
 
@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 Schema = dict[str, Any]
 
-TARGET = Path(__file__).parent.parent / "compiler/trainform/k8s/schemas/kubernetes.json"
+TARGET = Path(__file__).parent.parent / "compiler/trainform/k8s/schema/kubernetes.json"
 
 ROOTS = (
     "JobsetV1alpha2JobSet",
@@ -91,6 +91,157 @@ HAND_WRITTEN: dict[str, Schema] = {
         "minResources": QUANTITIES,
         "networkTopology": {"$ref": "#/$defs/NetworkTopologySpec"},
     },
+}
+
+# Cluster facts: objects that describe a cluster, as far as the compiler reads them. What it never reads is ANYTHING.
+ANYTHING: Schema = {}
+NAME: Schema = {"type": "string", "minLength": 1}
+LABELS: Schema = {"type": "object", "additionalProperties": STRING}
+LABEL_SELECTOR: Schema = {"$ref": "#/$defs/LabelSelector"}
+AMOUNT: Schema = {
+    **QUANTITY,
+    "minimum": 0,
+    "maximum": 2**63 - 1,
+    "pattern": QUANTITY["pattern"].replace(r"(\+|-)?", r"\+?", 1),
+}
+AMOUNT_REF: Schema = {"$ref": "#/$defs/Amount"}
+AMOUNTS: Schema = {"type": "object", "additionalProperties": AMOUNT_REF}
+STOP_POLICY: Schema = {"type": "string", "enum": ["None", "Hold", "HoldAndDrain"]}
+
+
+def closed(*required: str, **properties: Schema) -> Schema:
+    """An object with these fields and no others."""
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": list(required)} if required else {})
+
+
+def entries(schema: Schema, **keywords: Any) -> Schema:
+    return {"type": "array", "items": schema, **keywords}
+
+
+def fact(*required: str, **properties: Schema) -> Schema:
+    """A kind of cluster fact, with its own fields beside the head of every object."""
+    head = {"apiVersion": NAME, "kind": NAME, "metadata": {"$ref": "#/$defs/FactMetadata"}, "status": ANYTHING}
+    return closed("metadata", *required, **head, **properties)
+
+
+TOLERATIONS = entries({"$ref": "#/$defs/Toleration"})
+TAINT = closed(
+    "key",
+    "effect",
+    key=NAME,
+    value=STRING,
+    effect={"type": "string", "enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+    timeAdded=ANYTHING,
+)
+LIMIT_RANGE_ITEM = closed(
+    "type",
+    type={"type": "string", "enum": ["Container", "Pod", "PersistentVolumeClaim"]},
+    **dict.fromkeys(("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"), AMOUNTS),
+)
+RESOURCE_QUOTA = closed(
+    "name",
+    "nominalQuota",
+    name=NAME,
+    nominalQuota=AMOUNT_REF,
+    borrowingLimit=AMOUNT_REF,
+    lendingLimit=AMOUNT_REF,
+)
+FLAVOR_QUOTAS = closed(
+    "name",
+    "resources",
+    name=NAME,
+    resources=entries(RESOURCE_QUOTA, minItems=1, maxItems=64, **{"x-kubernetes-list-map-keys": ["name"]}),
+)
+RESOURCE_GROUP = closed(
+    "coveredResources",
+    "flavors",
+    coveredResources=entries(NAME, minItems=1, maxItems=64, **{"x-kubernetes-list-map-keys": []}),
+    flavors=entries(FLAVOR_QUOTAS, minItems=1, maxItems=64, **{"x-kubernetes-list-map-keys": ["name"]}),
+)
+RESOURCE_GROUPS = entries({"$ref": "#/$defs/ResourceGroup"}, maxItems=16)
+ADMISSION_CHECKS = closed(admissionChecks=entries(closed("name", name=NAME, onFlavors=entries(NAME))))
+LEVELS = entries(
+    closed("nodeLabel", nodeLabel=NAME), minItems=1, maxItems=16, **{"x-kubernetes-list-map-keys": ["nodeLabel"]}
+)
+
+FACT_KINDS: dict[str, Schema] = {
+    "Amount": AMOUNT,
+    # An object pulled from a cluster has a lot more in its metadata.
+    "FactMetadata": {
+        "type": "object",
+        "properties": {"name": NAME, "namespace": NAME, "labels": LABELS},
+        "required": ["name"],
+    },
+    "ResourceGroup": RESOURCE_GROUP,
+    # Kubernetes
+    "Namespace": fact(spec=ANYTHING),
+    "LimitRange": fact("spec", spec=closed("limits", limits=entries(LIMIT_RANGE_ITEM))),
+    "PriorityClass": fact(
+        "value",
+        value=INT32,
+        description=STRING,
+        globalDefault={"type": "boolean"},
+        preemptionPolicy={"type": "string", "enum": ["PreemptLowerPriority", "Never"]},
+    ),
+    "RuntimeClass": fact(
+        "handler",
+        handler=NAME,
+        overhead=closed(podFixed=AMOUNTS),
+        scheduling=closed(nodeSelector=LABELS, tolerations=TOLERATIONS),
+    ),
+    # Kueue
+    "WorkloadPriorityClass": fact("value", value=INT32, description=STRING),
+    "ClusterQueue": fact(
+        spec=closed(
+            resourceGroups=RESOURCE_GROUPS,
+            cohort=STRING,
+            cohortName=STRING,
+            queueingStrategy={"type": "string", "enum": ["StrictFIFO", "BestEffortFIFO"]},
+            namespaceSelector=LABEL_SELECTOR,
+            stopPolicy=STOP_POLICY,
+            admissionChecks=entries(NAME),
+            admissionChecksStrategy=ADMISSION_CHECKS,
+            flavorFungibility=ANYTHING,
+            preemption=ANYTHING,
+            fairSharing=ANYTHING,
+            admissionScope=ANYTHING,
+            concurrentAdmissionPolicy=ANYTHING,
+        )
+    ),
+    "Cohort": fact(spec=closed(parent=STRING, parentName=STRING, resourceGroups=RESOURCE_GROUPS, fairSharing=ANYTHING)),
+    "LocalQueue": fact(
+        "spec",
+        spec=closed(
+            "clusterQueue", clusterQueue=NAME, stopPolicy=STOP_POLICY, fairSharing=ANYTHING, wallTimePolicy=ANYTHING
+        ),
+    ),
+    "ResourceFlavor": fact(
+        spec=closed(
+            nodeLabels=LABELS,
+            nodeTaints=entries(TAINT, maxItems=8),
+            tolerations={**TOLERATIONS, "maxItems": 8},
+            topologyName=NAME,
+            resourceWeights=ANYTHING,
+        )
+    ),
+    "Topology": fact("spec", spec=closed("levels", levels=LEVELS)),
+    # Volcano
+    "Queue": fact(
+        spec=closed(
+            weight={"type": "integer", "minimum": 1, "maximum": 65535},
+            capability=AMOUNTS,
+            deserved=AMOUNTS,
+            guarantee=closed(resource=AMOUNTS),
+            reclaimable={"type": "boolean"},
+            parent=STRING,
+            priority={**INT32, "minimum": 0},
+            affinity=ANYTHING,
+            extendClusters=ANYTHING,
+            dequeueStrategy=ANYTHING,
+            type=ANYTHING,
+        )
+    ),
 }
 
 INT64_FIELDS = {
@@ -427,7 +578,7 @@ def derive() -> dict[str, Schema]:
     for root in ROOTS:
         derivation.model(getattr(models, root))
     written = {name: hand_written(name, schema) for name, schema in HAND_WRITTEN.items()}
-    return dict(sorted((derivation.defs | written).items()))
+    return dict(sorted((derivation.defs | written | FACT_KINDS).items()))
 
 
 def main() -> None:

@@ -26,7 +26,6 @@ OWNERS = {
     "typing_inspection": "pydantic and what it brings",
     "click": "click",
     "yaml": "PyYAML",
-    "jsonschema_rs": "jsonschema-rs",
 }
 
 

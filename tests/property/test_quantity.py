@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trainform.k8s.quantity import QuantityError, canonical, parse
-from trainform.k8s.schemas import definitions
+from trainform.k8s.schema.definitions import definitions
 
 # Up to `T`: from 10**21 on, Kubernetes has no suffix to write and loses the size.
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "e3", "e-3", "e10"]

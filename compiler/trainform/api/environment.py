@@ -56,7 +56,7 @@ class Cluster(Model):
 SecretsMode = Literal["reference", "external-secret", "sealed-secret", "sops"]
 
 
-class Secrets(Model):
+class SecretHandling(Model):
     """Where the key pairs of MPI and Flux jobs come from. No mode writes a private key in the clear."""
 
     mode: Annotated[SecretsMode, absent("reference")] = "reference"
@@ -94,7 +94,7 @@ class PatchTarget(Model):
     """The same on annotations. Default: none. Example: `example.com/patched!=true`."""
 
 
-class Patch(Model):
+class FinalPatch(Model):
     """A change of rendered objects, after everything else."""
 
     target: PatchTarget | None = None
@@ -137,11 +137,11 @@ class EnvironmentSpec(Model):
     scheduling: Annotated[Scheduling, absent({})] = Field(default_factory=Scheduling.model_construct)
     """Queues, gangs and topology. Default: what the runtimes say.
     Example: `{kueue: {localQueue: team-a}}`."""
-    secrets: Annotated[Secrets, absent({})] = Field(default_factory=Secrets.model_construct)
+    secrets: Annotated[SecretHandling, absent({})] = Field(default_factory=SecretHandling.model_construct)
     """Where keys come from. Default: from Secrets that exist. Example: `{mode: external-secret}`."""
     runtime_patches: Annotated[list[RuntimePatch], absent([])] = Field(default_factory=list, max_length=16)
     """`runtimePatches` for every job, as in a TrainJob and before its own. Default: none."""
-    patches: Annotated[list[Patch], absent([])] = Field(default_factory=list)
+    patches: Annotated[list[FinalPatch], absent([])] = Field(default_factory=list)
     """Changes of rendered objects, in their order. Default: none."""
     gitops: Annotated[GitOps, absent({})] = Field(default_factory=GitOps.model_construct)
     """How objects reach the cluster. Default: by hand. Example: `{engine: argocd, naming: content-hash}`."""

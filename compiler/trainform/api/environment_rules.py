@@ -10,17 +10,17 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, repeated
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.rules.metadata import check_selector
+from trainform.k8s.rules.parts import Found
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
     from trainform.api.scheduling import Topology
-    from trainform.k8s.schema.validate import SchemaProblem
 
 _VERSION = re.compile(r"v?\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.+-]+)?")
 _KUEUE: Path = ("spec", "scheduling", "kueue")
@@ -94,11 +94,10 @@ def some_job(environment: Environment) -> Iterator[Problem]:
 
 def job_selector(environment: Environment) -> Iterator[Problem]:
     """The API server's rules for label selectors."""
-    found: list[SchemaProblem] = []
+    found = Found()
     tree = environment.spec.jobs.selector.model_dump(by_alias=True, exclude_defaults=True)
     check_selector(tree, ("spec", "jobs", "selector"), "TF152", found)
-    for problem in found:
-        yield Problem(problem.path, problem.code, problem.message, problem.hint, leave_out=())
+    yield from (Problem(*problem, leave_out=()) for problem in found)
 
 
 def installed_scheduler(environment: Environment) -> Iterator[Problem]:

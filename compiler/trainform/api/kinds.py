@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.diagnostics.suggest import did_you_mean, nearest
+from trainform.k8s.fact_kinds import FACT_VERSIONS
 
 Subject = Literal["job", "runtime", "environment", "fact", "other"]
 
@@ -23,21 +24,7 @@ V1_JOBS = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
 
 ENVIRONMENT_GROUP = "trainform.dev"
 ENVIRONMENT_VERSION = "trainform.dev/v1alpha1"
-FACTS = frozenset(
-    {
-        ("", "LimitRange"),
-        ("", "Namespace"),
-        ("kueue.x-k8s.io", "ClusterQueue"),
-        ("kueue.x-k8s.io", "Cohort"),
-        ("kueue.x-k8s.io", "LocalQueue"),
-        ("kueue.x-k8s.io", "ResourceFlavor"),
-        ("kueue.x-k8s.io", "Topology"),
-        ("kueue.x-k8s.io", "WorkloadPriorityClass"),
-        ("node.k8s.io", "RuntimeClass"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("scheduling.volcano.sh", "Queue"),
-    }
-)
+FACTS = frozenset((versions[0].rpartition("/")[0], kind) for kind, versions in FACT_VERSIONS.items())
 """Group and kind of the cluster facts that an Environment may declare."""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import rules, runtime_rules
 from trainform.api.kinds import Subject, subject
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.api.repair import source_path
 from trainform.api.runtime import Runtime
 from trainform.api.shape import M, Shape, in_source, left_out, shape, without_faults

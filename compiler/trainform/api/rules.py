@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trainform.api.problem import Problem, server_written
+from trainform.api.problems import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepInitializer, TrainJob
 from trainform.diagnostics import Path
@@ -18,7 +18,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
 from trainform.k8s.rules.metadata import check_metadata
 from trainform.k8s.rules.parts import Found, dns1035_label, dns1123_label
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
@@ -50,10 +50,10 @@ def labels_and_annotations(document: TrainJob | Runtime) -> Iterator[Problem]:
     """The API server: keys and values of the object's own labels, keys of its annotations."""
     metadata = document.metadata
     if metadata.labels or metadata.annotations:
-        found: Found = []
+        found = Found()
         tree = {"labels": metadata.labels or {}, "annotations": metadata.annotations or {}}
         check_metadata(tree, ("metadata",), found)
-        yield from (Problem(each.path, each.code, each.message, each.hint, leave_out=()) for each in found)
+        yield from (Problem(*problem, leave_out=()) for problem in found)
 
 
 def runtime_ref(job: TrainJob) -> Iterator[Problem]:
@@ -141,15 +141,14 @@ def managers_once(job: TrainJob | Environment) -> Iterator[Problem]:
 
 
 def repeated(path: Path, keys: Sequence[str], word: str) -> Iterator[Problem]:
-    """Each entry of the list at `path` whose key stands there before."""
+    """Each entry of the list at `path` whose key an earlier entry has."""
     if len(set(keys)) == len(keys):
         return
-    seen: set[str] = set()
-    for index, key in enumerate(keys):
-        if key in seen:
-            message = f"has the same {word} {key} as an entry before it"
-            yield Problem((*path, index), "TF105", message, "keep one of the two, or tell them apart")
-        seen.add(key)
+    from trainform.k8s.schema.keywords import duplicates
+    from trainform.k8s.schema.messages import duplicate
+
+    for index, before, key in duplicates((), list(keys)):
+        yield Problem(*duplicate((*path, index), (word,), key, before))
 
 
 def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
@@ -189,16 +188,9 @@ def _own_field(container: str) -> str:
 
 
 def _patched_containers(patch: RuntimePatch) -> Iterator[tuple[str, Tree]]:
-    for job in at(patch.training_runtime_spec, "template", "spec", "replicatedJobs") or ():
-        for container in at(job, "template", "spec", "template", "spec", "containers") or ():
+    for job in value_at(patch.training_runtime_spec, ("template", "spec", "replicatedJobs")) or ():
+        for container in value_at(job, ("template", "spec", "template", "spec", "containers")) or ():
             yield job["name"], container
-
-
-def at(tree: Any, *keys: str) -> Any:
-    """The value below `keys`, or None where one of them is absent or null."""
-    for key in keys:
-        tree = tree.get(key) if tree else None
-    return tree
 
 
 def _initializers(job: TrainJob) -> Iterator[tuple[Path, StepInitializer]]:

@@ -61,13 +61,13 @@ FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 """The members of `mlPolicy` of which at most one may stand."""
 
 
-class Coscheduling(Model):
+class CoschedulingPolicy(Model):
     """A PodGroup of the scheduler-plugins project."""
 
     schedule_timeout_seconds: Annotated[Int32, absent(60)] = 60
 
 
-class Volcano(Model):
+class VolcanoPolicy(Model):
     """A PodGroup of Volcano."""
 
     network_topology: Annotated[Tree, Kube("NetworkTopologySpec")] | None = None
@@ -76,8 +76,8 @@ class Volcano(Model):
 class PodGroupPolicy(Model):
     """Gang scheduling."""
 
-    coscheduling: Coscheduling | None = None
-    volcano: Volcano | None = None
+    coscheduling: CoschedulingPolicy | None = None
+    volcano: VolcanoPolicy | None = None
 
 
 class JobSetTemplate(Model):
@@ -99,7 +99,3 @@ class Runtime(Resource):
     """A TrainingRuntime or ClusterTrainingRuntime; `kind` says which."""
 
     spec: RuntimeSpec
-
-    @property
-    def is_cluster_scoped(self) -> bool:
-        return self.kind == "ClusterTrainingRuntime"

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainform.api.problem import Problem
-from trainform.api.rules import at, better, labels_and_annotations, namespace, node_count, quoted, repeated
+from trainform.api.problems import Problem
+from trainform.api.rules import better, labels_and_annotations, namespace, node_count, quoted, repeated
 from trainform.api.runtime import FRAMEWORKS, EnvInjectionTarget, Runtime
 from trainform.diagnostics import Diagnostic, Path, Place
 from trainform.k8s import names
+from trainform.k8s.tree import value_at
 
 STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 STEP_CONTAINERS = {
@@ -100,7 +101,7 @@ def _step(path: Path, job: Any, step: str) -> Iterator[Problem]:
         message = f"must be 1 for the {step} step, not {replicas}"
         yield Problem((*path, "replicas"), "TF403", message, "set the number of pods in mlPolicy.numNodes")
     pod = ("template", "spec", "template", "spec")
-    names = [container.get("name") for container in at(job, *pod, "containers") or ()]
+    names = [container.get("name") for container in value_at(job, (*pod, "containers")) or ()]
     if STEP_CONTAINERS[step] not in names:
         message = f'must hold a container "{STEP_CONTAINERS[step]}", the main one of the {step} step'
         hint = f"rename the one that trains: found {', '.join(names)}" if names else "write one of that name"
@@ -125,7 +126,7 @@ def trainer_step(runtime: Runtime) -> Iterator[Problem]:
 
 def step_of(replicated_job: Any) -> str:
     """The step that a replicated job is labelled as, or the empty string."""
-    return (at(replicated_job, "template", "metadata", "labels") or {}).get(STEP_LABEL) or ""
+    return (value_at(replicated_job, ("template", "metadata", "labels")) or {}).get(STEP_LABEL) or ""
 
 
 def deprecation(runtime: Runtime, job: Place) -> Diagnostic | None:
@@ -144,7 +145,7 @@ def _injection_targets(runtime: Runtime) -> list[EnvInjectionTarget]:
 
 def _replicated_jobs(runtime: Runtime) -> list[Any]:
     template = runtime.spec.template
-    return at(template and template.spec, "replicatedJobs") or []
+    return value_at(template and template.spec, ("replicatedJobs",)) or []
 
 
 RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (

@@ -11,7 +11,7 @@ Scheduler = Literal["coscheduling", "volcano", "kai", "yunikorn"]
 KAI_QUEUE_LABEL = "kai.scheduler/queue"
 
 
-class Gang(Model):
+class GangScheduling(Model):
     """Gang scheduling: the pods of a job start together or not at all."""
 
     scheduler: Literal["none", "coscheduling", "volcano", "kai", "yunikorn"] | None = None
@@ -62,7 +62,7 @@ class KueueStep(Model):
     Example: `{unconstrained: true}`."""
 
 
-class Kueue(Model):
+class KueueScheduling(Model):
     """Kueue: quota and queues."""
 
     local_queue: str | None = None
@@ -85,8 +85,8 @@ class Kueue(Model):
 class Scheduling(Model):
     """Who admits and schedules the jobs."""
 
-    gang: Gang | None = None
+    gang: GangScheduling | None = None
     """Gang scheduling. Default: what the runtime's `podGroupPolicy` says.
     Example: `{scheduler: kai, queue: a}`."""
-    kueue: Kueue | None = None
+    kueue: KueueScheduling | None = None
     """Kueue. Default: jobs carry no queue. Example: `{localQueue: team-a}`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from trainform.api.problem import Problem
+from trainform.api.problems import Problem
 from trainform.api.repair import filled, source_path, without
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
@@ -38,7 +38,7 @@ def shape(kind: type[M], document: Document) -> Shape[M]:
     model, error = _validated(kind, document.tree)
     if error is None:
         return Shape(model, document.tree)
-    from trainform.api.problems import Reading  # only mistakes need it
+    from trainform.api.validation_errors import Reading  # only mistakes need it
 
     problems = tuple(Reading(kind, document.written).problems(error))
     tree = filled(document.tree, {problem.path: problem.fill for problem in problems if problem.fill})
@@ -54,7 +54,7 @@ def without_faults(shape: Shape[M], kind: type[M], faulty: Iterable[Path]) -> Sh
 
 def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[Problem]], Shape[M]]) -> Shape[M]:
     """The shape with a model, mended as often as that takes; without one when nothing is left."""
-    from trainform.api.problems import Reading  # only mistakes need it
+    from trainform.api.validation_errors import Reading  # only mistakes need it
 
     while () not in shape.gone:
         model, error = _validated(kind, without(shape.tree, shape.gone))

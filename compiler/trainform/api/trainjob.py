@@ -42,7 +42,7 @@ class Initializer(Model):
     model: StepInitializer | None = None
 
 
-class Trainer(Model):
+class TrainerSpec(Model):
     """The training step: what a job sets of the runtime's `node` container."""
 
     image: str | None = Field(None, max_length=500)
@@ -67,7 +67,7 @@ class TrainJobSpec(Model):
 
     runtime_ref: RuntimeRef
     initializer: Initializer | None = None
-    trainer: Trainer | None = None
+    trainer: TrainerSpec | None = None
     runtime_patches: list[RuntimePatch] | None = Field(None, max_length=16)
     suspend: Annotated[bool, absent(False)] = False
     active_deadline_seconds: Int64 | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.excerpt import excerpt, printable
 from trainform.diagnostics.order import folded, summary
@@ -14,18 +15,20 @@ SILENT = ("TF156",)
 _LONGEST = 1000
 """Characters that are shown of a message, hint or field: what someone wrote may be part of it, at any length."""
 
-_RESET = "\x1b[0m"
-_STYLES = {
-    "error": "\x1b[1;31m",
-    "warning": "\x1b[1;33m",
-    "info": "\x1b[1;36m",
-    "place": "\x1b[1m",
-    "field": "\x1b[1m",
-    "code": "\x1b[2m",
-    "gutter": "\x1b[34m",
-    "help": "\x1b[1;32m",
-    "note": "\x1b[1;34m",
+_STYLES: dict[str, Style] = {
+    "error": {"fg": "red", "bold": True},
+    "warning": {"fg": "yellow", "bold": True},
+    "info": {"fg": "cyan", "bold": True},
+    "place": {"bold": True},
+    "field": {"bold": True},
+    "code": {"dim": True},
+    "gutter": {"fg": "blue"},
+    "help": {"fg": "green", "bold": True},
+    "note": {"fg": "blue", "bold": True},
 }
+
+_Paint = Callable[[str, str], str]
+"""Text in the style of a name."""
 
 
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
@@ -36,18 +39,12 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
     told = folded(diagnostics)
     if not told:
         return ""
-    blocks = [_block(diagnostic, _Paint(colour)) for diagnostic in told]
+
+    def paint(style: str, text: str) -> str:
+        return styled(text, _STYLES[style], colour=colour)
+
+    blocks = [_block(diagnostic, paint) for diagnostic in told]
     return "\n\n".join([*blocks, summary(told)]) + "\n"
-
-
-class _Paint:
-    __slots__ = ("colour",)
-
-    def __init__(self, colour: bool) -> None:
-        self.colour = colour
-
-    def __call__(self, style: str, text: str) -> str:
-        return f"{_STYLES[style]}{text}{_RESET}" if self.colour and text else text
 
 
 def _block(diagnostic: Diagnostic, paint: _Paint) -> str:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from trainform.k8s.rules.parts import table, tables, text
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 CONTAINERS = ("initContainers", "containers")
 
 
-class Cluster(Protocol):
+class ClusterFacts(Protocol):
     """What is declared of a cluster: objects by kind, name and namespace (empty for cluster-wide kinds)."""
 
     def get(self, kind: str, name: str, namespace: str = "") -> Tree | None: ...
@@ -23,7 +22,7 @@ class Cluster(Protocol):
     def names(self, kind: str, namespace: str = "") -> list[str]: ...
 
 
-def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: Cluster) -> Tree:
+def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> Tree:
     """`pod_spec` with what admission adds to its resources in `namespace`; itself where that is nothing.
 
     Only declared RuntimeClasses and LimitRanges count. Requests that follow from limits are written out.
@@ -39,14 +38,14 @@ def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: Cluster) -> Tree:
     return {**pod_spec, **changes} if changes else pod_spec
 
 
-def limit_items(namespace: str, facts: Cluster) -> Iterator[tuple[str, Tree]]:
+def limit_items(namespace: str, facts: ClusterFacts) -> Iterator[tuple[str, Tree]]:
     """Each entry of each declared LimitRange of a namespace, with the name of that; names in order."""
     for name in facts.names("LimitRange", namespace):
         declared = facts.get("LimitRange", name, namespace) or {}
         yield from ((name, item) for item in tables(table(declared, "spec"), "limits"))
 
 
-def container_defaults(namespace: str, facts: Cluster) -> tuple[Tree, Tree]:
+def container_defaults(namespace: str, facts: ClusterFacts) -> tuple[Tree, Tree]:
     """The limits and requests that a container of a namespace gets where it has none; the first one counts.
 
     As the API server completes a LimitRange: a maximum is the limit of who names none, the default limit
@@ -63,14 +62,14 @@ def container_defaults(namespace: str, facts: Cluster) -> tuple[Tree, Tree]:
     return limits, requests
 
 
-def overhead_of(pod_spec: Tree, facts: Cluster) -> Tree | None:
+def overhead_of(pod_spec: Tree, facts: ClusterFacts) -> Tree | None:
     """The overhead that the RuntimeClass of a pod has, perhaps none; None where no class is declared."""
     name = text(pod_spec, "runtimeClassName")
     declared = facts.get("RuntimeClass", name) if name else None
     return None if declared is None else table(table(declared, "overhead"), "podFixed")
 
 
-def _overhead(pod_spec: Tree, facts: Cluster) -> Tree:
+def _overhead(pod_spec: Tree, facts: ClusterFacts) -> Tree:
     overhead = overhead_of(pod_spec, facts)
     return {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
 

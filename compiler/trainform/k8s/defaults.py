@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError, canonical
-from trainform.k8s.schemas import Schema, reference, referenced, resolved
+from trainform.k8s.schema.definitions import Schema, reference, referenced, resolved
 from trainform.k8s.tree import Tree
 
 _JOBSET_WEBHOOK: dict[str, Tree] = {
@@ -44,7 +44,7 @@ def default_jobset(jobset: Tree) -> Tree:
 
     `jobset` must be valid by the schema of a JobSet; a quantity that cannot be read stays as it is.
     """
-    return _named_rules(_apply(_plan("JobSet", stored=True), jobset))
+    return _named_rules(_apply(_plan("JobSet"), jobset))
 
 
 def _without_empty_metadata(manifest: Tree) -> Tree:
@@ -54,16 +54,6 @@ def _without_empty_metadata(manifest: Tree) -> Tree:
     empty = [field for field in ("labels", "annotations") if metadata.get(field) == {}]
     kept = {key: value for key, value in metadata.items() if key not in empty}
     return {**manifest, "metadata": kept} if empty else manifest
-
-
-def default_runtime(runtime: Tree) -> Tree:
-    """A TrainingRuntime or ClusterTrainingRuntime with the defaults of its CRD, and without nulls."""
-    return _apply(_plan("TrainingRuntime", stored=False), runtime)
-
-
-def default_train_job(job: Tree) -> Tree:
-    """A TrainJob with the defaults of its CRD, and without nulls."""
-    return _apply(_plan("TrainJob", stored=False), job)
 
 
 def _named_rules(jobset: Tree) -> Tree:
@@ -146,15 +136,14 @@ def _quantities(amounts: Tree) -> Tree:
 
 
 @cache
-def _plan(kind: str, *, stored: bool) -> _Plan:
-    """The plan for a type; `stored` adds what happens on the way through Go and the webhook."""
+def _plan(kind: str) -> _Plan:
     schema = resolved(reference(kind))
     properties = schema.get("properties", {})
     required = schema.get("required", ())
-    rules = {name: rule for name, field in properties.items() if (rule := _content_rule(field, stored))}
-    empties = (name for name, field in properties.items() if stored and _is_left_out(field, name not in required))
+    rules = {name: rule for name, field in properties.items() if (rule := _content_rule(field))}
+    empties = (name for name, field in properties.items() if _is_left_out(field, name not in required))
     defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
-    defaults |= _JOBSET_WEBHOOK.get(kind, {}) if stored else {}
+    defaults |= _JOBSET_WEBHOOK.get(kind, {})
     # A default that is an object has defaults of its own.
     filled = ((name, rules[name]({}) if value == {} and name in rules else value) for name, value in defaults.items())
     return _Plan(rules, frozenset(empties), tuple(filled))
@@ -168,23 +157,23 @@ def _is_left_out(schema: Schema, optional: bool) -> bool:
     return "x-go-omitempty" in schema or (optional and "additionalProperties" in schema)
 
 
-def _content_rule(schema: Schema, stored: bool) -> Callable[[Any], Any] | None:
+def _content_rule(schema: Schema) -> Callable[[Any], Any] | None:
     if schema.get("type") == "array":
-        plan = _plan_of(schema["items"], stored)
+        plan = _plan_of(schema["items"])
         return partial(_each, plan) if plan else None
     if schema.get("x-go-omitempty"):
         return None
     if referenced(schema) == "Quantity":
-        return _quantity if stored else None
+        return _quantity
     if referenced(schema.get("additionalProperties") or {}) == "Quantity":
-        return _quantities if stored else None
-    plan = _plan_of(schema, stored)
+        return _quantities
+    plan = _plan_of(schema)
     return partial(_apply, plan) if plan else None
 
 
-def _plan_of(schema: Schema, stored: bool) -> _Plan | None:
+def _plan_of(schema: Schema) -> _Plan | None:
     if not resolved(schema).get("properties"):
         return None
-    plan = _plan(referenced(schema), stored=stored)
+    plan = _plan(referenced(schema))
     # Nulls are gone from what is stored, so an object without rules and defaults needs no visit.
-    return plan if not stored or plan.rules or plan.empties or plan.defaults else None
+    return plan if plan.rules or plan.empties or plan.defaults else None

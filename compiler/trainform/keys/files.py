@@ -13,7 +13,7 @@ from trainform.io.repository import Repository, inside
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.api.environment import Secrets
+    from trainform.api.environment import SecretHandling
     from trainform.core.compile import Compilation
     from trainform.core.secrets import KeyFiles, SecretNeed
     from trainform.workspace.inputs import EnvironmentInputs
@@ -32,7 +32,7 @@ class KeyTask:
 
     folder: str
     document: Place | None
-    secrets: Secrets
+    secrets: SecretHandling
     needs: list[SecretNeed]
     existing: KeyFiles
 

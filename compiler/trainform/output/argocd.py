@@ -8,11 +8,10 @@ resource health. docs/gitops.md says why each setting is there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from trainform.k8s.tree import Tree
 from trainform.output.emitter import emit
-
-Tree = dict[str, Any]
+from trainform.output.kustomization import kustomization_text
 
 NAMESPACE = "argocd"
 PROJECT = "trainform"
@@ -142,13 +141,8 @@ def health_config_map(health: Mapping[str, str]) -> Tree:
 
 
 def _kustomization(environment: str) -> str:
-    return "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n" + emit(
-        {
-            "apiVersion": "kustomize.config.k8s.io/v1beta1",
-            "kind": "Kustomization",
-            "resources": ["project.yaml", f"trainform-{environment}.yaml"],
-        }
-    )
+    head = "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n"
+    return head + kustomization_text(["project.yaml", f"trainform-{environment}.yaml"])
 
 
 _PROJECT_HEAD = """\

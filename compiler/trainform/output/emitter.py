@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
+"""The first line of every file that we write, for people. The lockfiles say which files are ours, not this line."""
+
 _HEAD = ("apiVersion", "kind", "metadata")
 _METADATA_HEAD = ("name", "namespace", "labels", "annotations")
 _MAX_SIMPLE_KEY = 1000  # YAML's limit is 1024 characters, quotes and escapes included

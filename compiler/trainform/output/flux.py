@@ -6,11 +6,9 @@ with Flux 2.5, `ignore` with Flux 2.9 (kustomize-controller 1.9). docs/gitops.md
 
 from __future__ import annotations
 
-from typing import Any
-
+from trainform.k8s.tree import Tree
 from trainform.output.emitter import emit
-
-Tree = dict[str, Any]
+from trainform.output.kustomization import kustomization_text
 
 NAMESPACE = "flux-system"
 SOURCE = "flux-system"
@@ -87,13 +85,7 @@ _CREATE_ONLY = {
 def files(environment: str) -> dict[str, str]:
     """The texts of the bootstrap by their names in `gitops/flux/`."""
     return {
-        "kustomization.yaml": emit(
-            {
-                "apiVersion": "kustomize.config.k8s.io/v1beta1",
-                "kind": "Kustomization",
-                "resources": [f"trainform-{environment}.yaml"],
-            }
-        ),
+        "kustomization.yaml": kustomization_text([f"trainform-{environment}.yaml"]),
         f"trainform-{environment}.yaml": _HEAD + emit(kustomization(environment)),
     }
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from trainform.output.emitter import emit
-from trainform.output.layout import HEADER
+from trainform.output.emitter import HEADER, emit
 
 FILE = "kustomization.yaml"
 
@@ -27,12 +26,13 @@ _OURS = re.compile(
 
 def kustomization(resources: Iterable[str]) -> bytes:
     """The file for a folder that holds `resources`, files or folders, in whatever order they come."""
-    tree = {
-        "apiVersion": "kustomize.config.k8s.io/v1beta1",
-        "kind": "Kustomization",
-        "resources": sorted(resources),
-    }
-    return HEADER + emit(tree).encode()
+    return HEADER + kustomization_text(resources).encode()
+
+
+def kustomization_text(resources: Iterable[str]) -> str:
+    """A `kustomization.yaml` with these resources, sorted."""
+    version = "kustomize.config.k8s.io/v1beta1"
+    return emit({"apiVersion": version, "kind": "Kustomization", "resources": sorted(resources)})
 
 
 def folders_in(data: bytes) -> list[str] | None:

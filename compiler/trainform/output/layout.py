@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from trainform.output.emitter import emit, emit_stream
+from trainform.output.emitter import HEADER, emit, emit_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
-"""For whoever opens a file. It decides nothing: the locks say which files are ours."""
 
 MANIFESTS = "manifests.yaml"
 """The one file of a job in the layout `per-job`."""

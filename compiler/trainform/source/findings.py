@@ -14,7 +14,7 @@ from trainform.source.scalars import KNOWN_TAGS
 from trainform.source.syntax import TEMPLATE_HINT
 
 if TYPE_CHECKING:
-    from trainform.source.document import Part
+    from trainform.source.part import Part
 
 
 def findings(part: Part, root: Node) -> list[Diagnostic]:

@@ -10,9 +10,10 @@ from yaml.nodes import Node
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.source.build import Builder
-from trainform.source.document import Document, Part
+from trainform.source.document import Document
 from trainform.source.json_text import read_json
 from trainform.source.parser import MAX_DEPTH, TooDeep, compose
+from trainform.source.part import Part
 from trainform.source.text import Source, decode, split_documents
 
 

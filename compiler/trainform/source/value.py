@@ -9,10 +9,11 @@ from yaml.error import YAMLError
 
 from trainform.diagnostics import Diagnostic
 from trainform.source.build import Builder
-from trainform.source.document import Document, Part
+from trainform.source.document import Document
 from trainform.source.json_text import read_json
 from trainform.source.load import _bad_aliases, _syntax_error, _too_deep
 from trainform.source.parser import TooDeep, compose
+from trainform.source.part import Part
 from trainform.source.text import decode, split_documents
 
 

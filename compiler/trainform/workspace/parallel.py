@@ -163,10 +163,8 @@ def _results(workspace: Workspace, work: Work[Result], chunks: Sequence[Chunk], 
 
 def _warm_up(workspace: Workspace) -> None:
     """Compiles the jobs of one file, for what that leaves in memory: every worker would have to make it itself."""
-    from trainform.k8s.schema.validate import expect_many
     from trainform.workspace.compilation import compile_environments
 
-    expect_many()
     reads: dict[Document, Read] = {}
     compile_environments(workspace.read(workspace.job_files[:1]), cache=reads)
     shared = {document for each in workspace.environments for document in each.sources.documents}

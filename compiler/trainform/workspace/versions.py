@@ -9,7 +9,7 @@ from errno import ELOOP
 from typing import TYPE_CHECKING
 
 from trainform.io.paths import JobId, folder_bytes, leads_out, lock_file
-from trainform.k8s.rules.parts import table, text
+from trainform.k8s.tree import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
 from trainform.workspace.compilation import compile_environments

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from trainform.plugin import Path, Place, Plan
 
 if TYPE_CHECKING:
-    from trainform.plugin import Kueue
+    from trainform.plugin import KueueScheduling
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
@@ -19,7 +19,7 @@ FIELDS = {QUEUE: "localQueue", PRIORITY: "priorityClass", MAX_TIME: "maxExecTime
 """Each label with its field in the Environment."""
 
 
-def settings_of(plan: Plan) -> Kueue | None:
+def settings_of(plan: Plan) -> KueueScheduling | None:
     """What the Environment says about Kueue; None where it says nothing, or there is none."""
     given = plan.destination.given
     return given.spec.scheduling.kueue if given else None

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from trainform import compile_stream
-from trainform.api import dialects
+from trainform.api.advice.job import JOB
 
 _POD = "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[0].template.spec"
 
@@ -110,7 +110,7 @@ def test_replicated_jobs_at_the_top_are_one_fault_not_two(reader):
     assert reader.told(reader.runtime("  replicatedJobs: []", "")) == [("TF106", "spec.replicatedJobs")]
 
 
-LONG = {path: advice.example for path, advice in dialects.JOB.items() if "\n" in advice.example}
+LONG = {path: advice.example for path, advice in JOB.items() if "\n" in advice.example}
 
 
 @pytest.mark.parametrize("path", LONG)

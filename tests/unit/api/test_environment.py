@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from support.field_docs import field_docs
 from trainform.api import DEFAULT_ENVIRONMENT, Environment
-from trainform.api.environment_hints import ENVIRONMENT
-from trainform.api.problems import Reading, _fields, _models
-from trainform.api.reference import field_docs
+from trainform.api.advice.environment import ENVIRONMENT
+from trainform.api.validation_errors import Reading, _fields, _models
 
 FULL = """
   jobs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainform.api.trainjob import Trainer
+from trainform.api.trainjob import TrainerSpec
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_runtime_has_the_defaults_of_its_crd(reader):
 
 def test_trees_are_shared_not_copied():
     trainer = {"env": [{"name": "A"}], "resourcesPerNode": {"limits": {"cpu": 1}}}
-    read = Trainer.model_validate(trainer)
+    read = TrainerSpec.model_validate(trainer)
     assert read.env is trainer["env"]
     assert read.resources_per_node is trainer["resourcesPerNode"]
 

@@ -46,7 +46,12 @@ UNUSED = (
     # For a stream without problems, that is: whatever a run does not need is not imported for it.
     *("jsonschema_rs", "jsonschema", "jinja2", "kubernetes", "traceback", "unicodedata", "shlex", "difflib"),
     *("asyncio", "email", "importlib.metadata", "logging", "pickle", "shutil", "socket", "ssl", "subprocess"),
-    *("trainform.api.environment", "trainform.api.hints", "trainform.api.problems", "trainform.diagnostics.text"),
+    *(
+        "trainform.api.environment",
+        "trainform.api.hints",
+        "trainform.api.validation_errors",
+        "trainform.diagnostics.text",
+    ),
     *("trainform.workspace.discovery", "trainform.io.repository", "trainform.core.patches.objects", "trainform.review"),
 )
 

@@ -174,7 +174,7 @@ def test_a_message_cannot_command_the_terminal():
 def test_colour_adds_escapes_and_changes_no_text():
     problem = Diagnostic("TF1", "warning", "m", "h", ("a",), Source("a: b", Position(1, 4)))
     coloured = render_text([problem], colour=True)
-    assert "\x1b[1;33mwarning\x1b[0m" in coloured
+    assert "\x1b[33m\x1b[1mwarning\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == told(problem)
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trainform.k8s.defaults import admit, default_jobset, default_runtime, default_train_job
+from trainform.k8s.defaults import admit, default_jobset
 
 
 def jobset(pod=None, **spec):
@@ -213,72 +213,6 @@ def test_only_a_jobset_changes_on_admission():
     secret = {"kind": "ConfigMap", "data": {"value": ""}}
     assert admit(secret) is secret
     assert admit({"kind": "JobSet", "spec": {}})["spec"]["successPolicy"] == {"operator": "All"}
-
-
-def test_defaults_of_a_train_job():
-    job = {"spec": {"runtimeRef": {"name": "torch-distributed", "kind": None}, "trainer": {"image": None}}}
-    assert default_train_job(job)["spec"] == {
-        "runtimeRef": {
-            "name": "torch-distributed",
-            "apiGroup": "trainer.kubeflow.org",
-            "kind": "ClusterTrainingRuntime",
-        },
-        "trainer": {},
-        "managedBy": "trainer.kubeflow.org/trainjob-controller",
-        "suspend": False,
-    }
-
-
-def test_a_train_job_keeps_quantities_and_zero_values_as_written():
-    trainer = {"env": [{"name": "A", "value": ""}], "resourcesPerNode": {"limits": {"cpu": "0.5"}}}
-    job = {"spec": {"runtimeRef": {"name": "r"}, "trainer": trainer}}
-    assert default_train_job(job)["spec"]["trainer"] is trainer
-
-
-@pytest.mark.parametrize(
-    ("given", "filled"),
-    [
-        (
-            {"mlPolicy": {"mpi": {"runLauncherAsNode": True}}},
-            {
-                "mlPolicy": {
-                    "mpi": {
-                        "runLauncherAsNode": True,
-                        "mpiImplementation": "OpenMPI",
-                        "numProcPerNode": 1,
-                        "sshAuthMountPath": "/root/.ssh",
-                    }
-                }
-            },
-        ),
-        ({"mlPolicy": {"flux": {}}}, {"mlPolicy": {"flux": {"numProcPerNode": 1}}}),
-        ({"mlPolicy": {"torch": {}}}, {"mlPolicy": {"torch": {}}}),
-        (
-            {"podGroupPolicy": {"coscheduling": {}}},
-            {"podGroupPolicy": {"coscheduling": {"scheduleTimeoutSeconds": 60}}},
-        ),
-        (
-            {"podGroupPolicy": {"volcano": {"networkTopology": {"highestTierAllowed": 1}}}},
-            {"podGroupPolicy": {"volcano": {"networkTopology": {"highestTierAllowed": 1, "mode": "hard"}}}},
-        ),
-        (
-            {"template": {"spec": {"replicatedJobs": [{"name": "n", "template": {}}]}}},
-            {
-                "template": {
-                    "spec": {"replicatedJobs": [{"name": "n", "template": {}, "groupName": "default", "replicas": 1}]}
-                }
-            },
-        ),
-    ],
-)
-def test_defaults_of_a_runtime(given, filled):
-    assert default_runtime({"spec": given}) == {"spec": filled}
-
-
-@pytest.mark.parametrize("spec", [None, [], {"template": 1}, {"template": {"spec": {"replicatedJobs": {"a": 1}}}}])
-def test_a_malformed_runtime_is_left_to_the_schema(spec):
-    runtime = {"kind": "TrainingRuntime", "spec": spec}
-    assert default_runtime(runtime) == {key: value for key, value in runtime.items() if value is not None}
 
 
 def test_no_object_keeps_empty_labels_and_annotations():

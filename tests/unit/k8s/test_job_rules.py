@@ -11,7 +11,7 @@ def found(**spec):
     """The problems of a Job of four pods, with these fields besides."""
     pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox:1.37"}]}
     template = {"spec": {"completions": 4, "parallelism": 4, "template": {"spec": pod}, **spec}}
-    problems: Found = []
+    problems = Found()
     check(template, (), frozenset(), problems)
     return [(problem.code, dotted(problem.path), problem.message) for problem in problems]
 

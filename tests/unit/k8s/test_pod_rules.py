@@ -54,7 +54,7 @@ def node_affinity(**expression):
 
 
 def found(template, claims=frozenset()):
-    problems: Found = []
+    problems = Found()
     check(template, (), claims, problems)
     return [(problem.code, dotted(problem.path), problem.message) for problem in problems]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from trainform.output.emitter import HEADER
 from trainform.output.kustomization import folders_in, kustomization
-from trainform.output.layout import HEADER, file_names, job_files, job_folder
+from trainform.output.layout import file_names, job_files, job_folder
 
 
 def tree(kind, name="llm", api_version="v1"):

@@ -31,5 +31,5 @@ def test_colour_marks_verdicts_and_what_is_asked_in_excess():
     plain = render_capacity({"dev": FOUND}, colour=False)
     text = render_capacity({"dev": FOUND}, colour=True)
     assert "\x1b[33m2\x1b[0m" in text
-    assert "\x1b[1;31mnever\x1b[0m    too much" in text
+    assert "\x1b[31m\x1b[1mnever\x1b[0m    too much" in text
     assert "\x1b" not in plain

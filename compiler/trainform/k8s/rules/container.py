@@ -6,11 +6,10 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.rules import env as env_rules
 from trainform.k8s.rules import probe as probe_rules
-from trainform.k8s.rules.parts import LARGEST_ID, Found, dns1123_label, number, table, tables, text, texts
+from trainform.k8s.rules.parts import LARGEST_ID, Found, dns1123_label
 from trainform.k8s.rules.ports import MOST_PORT, port_name
 from trainform.k8s.rules.volume import relative_path
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
 WARNINGS = frozenset({"TF524", "TF530"}) | probe_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -39,7 +38,7 @@ def _check_container(container: Tree, volumes: frozenset[str], path: Path, found
     name, image = container.get("name"), text(container, "image")
     if type(name) is str and (reason := dns1123_label(name)):
         quoted = f'"{name}" ' if name else ""
-        found.append(SchemaProblem((*path, "name"), "TF521", f"{quoted}{reason}"))
+        found.tell((*path, "name"), "TF521", f"{quoted}{reason}")
     if not image or image != image.strip():
         _report_image(image, path, found)
     if "env" in container or "envFrom" in container:
@@ -53,11 +52,9 @@ def _check_container(container: Tree, volumes: frozenset[str], path: Path, found
 
 def _report_image(image: str, path: Path, found: Found) -> None:
     if image:
-        hint = "remove the blanks around it"
-        found.append(SchemaProblem((*path, "image"), "TF522", f'"{image}" begins or ends with a blank', hint))
+        found.tell((*path, "image"), "TF522", f'"{image}" begins or ends with a blank', "remove the blanks around it")
     else:
-        message, hint = "a container needs an image", "write image: with the image that it runs"
-        found.append(SchemaProblem((*path, "image"), "TF522", message, hint))
+        found.tell((*path, "image"), "TF522", "a container needs an image", "write image: with the image that it runs")
 
 
 def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
@@ -67,28 +64,26 @@ def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: F
             if type(name) is str and name not in volumes:
                 _report_no_volume(name, volumes, (*path, key, index, "name"), found)
             if mount.get("mountPath") == "":
-                found.append(SchemaProblem((*path, key, index, "mountPath"), "TF526", "must not be empty"))
+                found.tell((*path, key, index, "mountPath"), "TF526", "must not be empty")
             if not mount.keys() <= _SIMPLE_MOUNT:
                 _check_mount(mount, container, (*path, key, index), found)
 
 
 def _report_no_volume(name: str, volumes: frozenset[str], path: Path, found: Found) -> None:
     hint = did_you_mean(name, volumes) or f"add {name} to volumes of the pod"
-    found.append(SchemaProblem(path, "TF530", f'the pod has no volume called "{name}"', hint))
+    found.tell(path, "TF530", f'the pod has no volume called "{name}"', hint)
 
 
 def _check_mount(mount: Tree, container: Tree, path: Path, found: Found) -> None:
     for key in ("subPath", "subPathExpr"):
         if reason := relative_path(text(mount, key)):
-            found.append(SchemaProblem((*path, key), "TF526", reason))
+            found.tell((*path, key), "TF526", reason)
     if text(mount, "subPath") and text(mount, "subPathExpr"):
-        hint = "keep one of them"
-        found.append(SchemaProblem((*path, "subPathExpr"), "TF526", "must not be set beside subPath", hint))
+        found.tell((*path, "subPathExpr"), "TF526", "must not be set beside subPath", "keep one of them")
     privileged = table(container, "securityContext").get("privileged") is True
     if mount.get("mountPropagation") == "Bidirectional" and not privileged:
         hint = "write HostToContainer, or make the container privileged"
-        message = "Bidirectional needs a privileged container"
-        found.append(SchemaProblem((*path, "mountPropagation"), "TF526", message, hint))
+        found.tell((*path, "mountPropagation"), "TF526", "Bidirectional needs a privileged container", hint)
 
 
 def _check_ports(container: Tree, host_network: bool, taken: _HostPorts, path: Path, found: Found) -> None:
@@ -104,10 +99,9 @@ def _check_ports(container: Tree, host_network: bool, taken: _HostPorts, path: P
 
 def _check_port_name(name: str, names: list[str], path: Path, found: Found) -> None:
     if reason := port_name(name):
-        found.append(SchemaProblem(path, "TF527", f'"{name}" {reason}'))
+        found.tell(path, "TF527", f'"{name}" {reason}')
     if name in names:
-        message, hint = f'"{name}" is the name of another port of this container too', "give it another name"
-        found.append(SchemaProblem(path, "TF527", message, hint))
+        found.tell(path, "TF527", f'"{name}" is the name of another port of this container too', "give it another name")
 
 
 def _check_host_port(
@@ -120,22 +114,20 @@ def _check_host_port(
         return
     at = (*path, "hostPort" if "hostPort" in port else "containerPort")
     if not 1 <= outer <= MOST_PORT:
-        found.append(SchemaProblem(at, "TF527", f"must be between 1 and {MOST_PORT}, not {outer}"))
+        found.tell(at, "TF527", f"must be between 1 and {MOST_PORT}, not {outer}")
     if host_network and outer != inner:
-        message, hint = f"must be equal to containerPort, {inner}, with hostNetwork", "remove hostPort"
-        found.append(SchemaProblem(at, "TF527", message, hint))
+        found.tell(at, "TF527", f"must be equal to containerPort, {inner}, with hostNetwork", "remove hostPort")
     identity = (outer, text(port, "protocol") or "TCP", text(port, "hostIP"))
     if (other := taken.setdefault(identity, container)) != container:
         message = f'port {outer} of the node is taken by container "{other}" of the same pod'
-        found.append(SchemaProblem(at, "TF527", message, "use another port"))
+        found.tell(at, "TF527", message, "use another port")
 
 
 def _check_security(context: Tree, path: Path, found: Found) -> None:
     for key in ("runAsUser", "runAsGroup"):
         value = number(context, key)
         if value is not None and not 0 <= value <= LARGEST_ID:
-            message = f"must be between 0 and {LARGEST_ID}, not {value}"
-            found.append(SchemaProblem((*path, key), "TF535", message))
+            found.tell((*path, key), "TF535", f"must be between 0 and {LARGEST_ID}, not {value}")
     if context.get("allowPrivilegeEscalation") is False:
         _check_no_escalation(context, (*path, "allowPrivilegeEscalation"), found)
 
@@ -144,6 +136,6 @@ def _check_no_escalation(context: Tree, path: Path, found: Found) -> None:
     """Escalation cannot be ruled out for a container that has the privileges already."""
     hint = "remove one of the two"
     if context.get("privileged") is True:
-        found.append(SchemaProblem(path, "TF535", "must not be false beside privileged: true", hint))
+        found.tell(path, "TF535", "must not be false beside privileged: true", hint)
     if "CAP_SYS_ADMIN" in texts(table(context, "capabilities"), "add"):
-        found.append(SchemaProblem(path, "TF535", "must not be false beside capability CAP_SYS_ADMIN", hint))
+        found.tell(path, "TF535", "must not be false beside capability CAP_SYS_ADMIN", hint)

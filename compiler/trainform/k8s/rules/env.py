@@ -7,19 +7,8 @@ import re
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.names import SUBDOMAIN_LENGTH
-from trainform.k8s.rules.parts import (
-    Found,
-    check_name,
-    check_one_of,
-    dns1123_subdomain,
-    env_var_name,
-    qualified_name,
-    table,
-    tables,
-    text,
-)
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, check_name, check_one_of, dns1123_subdomain, env_var_name, qualified_name
+from trainform.k8s.tree import Tree, table, tables, text
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _FIELDS = (
@@ -44,7 +33,7 @@ def check(container: Tree, path: Path, found: Found) -> None:
         name = variable.get("name")
         if type(name) is str and (reason := env_var_name(name)):
             quoted = f'"{name}" ' if name else ""
-            found.append(SchemaProblem((*path, "env", index, "name"), "TF523", f"{quoted}{reason}"))
+            found.tell((*path, "env", index, "name"), "TF523", f"{quoted}{reason}")
         if "valueFrom" in variable:
             _check_one_value(variable, (*path, "env", index), found)
             _check_source(variable, (*path, "env", index, "valueFrom"), found)
@@ -54,8 +43,7 @@ def check(container: Tree, path: Path, found: Found) -> None:
 
 def _check_one_value(variable: Tree, path: Path, found: Found) -> None:
     if text(variable, "value") and variable["valueFrom"] is not None:
-        message = f'"{text(variable, "name")}" has both value and valueFrom'
-        found.append(SchemaProblem(path, "TF524", message, "remove one of the two"))
+        found.tell(path, "TF524", f'"{text(variable, "name")}" has both value and valueFrom', "remove one of the two")
 
 
 def _check_source(variable: Tree, path: Path, found: Found) -> None:
@@ -77,24 +65,23 @@ def _check_field(field: str, path: Path, found: Found) -> None:
     subscript = _SUBSCRIPT.fullmatch(field)
     if subscript:
         if reason := qualified_name(subscript[2]):
-            found.append(SchemaProblem(path, "TF523", f'the key "{subscript[2]}" {reason}'))
+            found.tell(path, "TF523", f'the key "{subscript[2]}" {reason}')
     elif field and field not in _FIELDS:
         message = f'"{field}" is no field of a pod that a variable can hold'
         hint = did_you_mean(field, _FIELDS) or f"fields: {', '.join(_FIELDS)}, metadata.labels['key']"
-        found.append(SchemaProblem(path, "TF523", message, hint))
+        found.tell(path, "TF523", message, hint)
 
 
 def _check_resource(resource: str, path: Path, found: Found) -> None:
     if resource and not _RESOURCE.fullmatch(resource):
         message = f'"{resource}" is no resource that a variable can hold'
-        hint = "such as limits.cpu, limits.memory or requests.memory"
-        found.append(SchemaProblem(path, "TF523", message, hint))
+        found.tell(path, "TF523", message, "such as limits.cpu, limits.memory or requests.memory")
 
 
 def _check_reference(reference: Tree, path: Path, found: Found) -> None:
     """A ConfigMap or Secret by name."""
     if not text(reference, "name"):
-        found.append(SchemaProblem((*path, "name"), "TF523", "is required but missing"))
+        found.tell((*path, "name"), "TF523", "is required but missing")
     check_name(reference, "name", dns1123_subdomain, "TF523", path, found)
 
 

@@ -8,20 +8,8 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.rules import pod as pod_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import (
-    Found,
-    check_at_least,
-    check_name,
-    domain_path,
-    number,
-    qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
-)
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, check_at_least, check_name, domain_path, qualified_name
+from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
 
 WARNINGS = pod_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -48,7 +36,7 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
     `claims` are the names of the JobSet's own volume claims, which its controller adds to the pods' volumes.
     """
     spec, path_of_spec = table(template, "spec"), (*path, "spec")
-    check_metadata(table(template, "metadata"), (*path, "metadata"), found)
+    check_metadata(metadata_of(template), (*path, "metadata"), found)
     check_at_least(spec, 0, _COUNTS, "TF515", path_of_spec, found)
     _check_indexes(spec, path_of_spec, found)
     _check_fields(spec, path_of_spec, found)
@@ -66,8 +54,7 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions, parallelism = number(spec, "completions"), number(spec, "parallelism")
     if completions is None and parallelism is not None:
         hint = f"write completions: {parallelism}"
-        message = "is required beside parallelism where pods have an index"
-        found.append(SchemaProblem((*path, "completions"), "TF511", message, hint))
+        found.tell((*path, "completions"), "TF511", "is required beside parallelism where pods have an index", hint)
     if parallelism is not None and parallelism > _MOST_INDEXES:
         _report_most((*path, "parallelism"), _MOST_INDEXES, parallelism, found)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
@@ -77,22 +64,20 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
 def _check_not_indexed(spec: Tree, path: Path, found: Found) -> None:
     for key in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"):
         if spec.get(key) is not None:
-            message = "needs completionMode Indexed"
-            found.append(SchemaProblem((*path, key), "TF511", message, "remove completionMode: NonIndexed"))
+            found.tell((*path, key), "TF511", "needs completionMode Indexed", "remove completionMode: NonIndexed")
 
 
 def _check_failed_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions = number(spec, "completions") or 0
     failed, per_index = number(spec, "maxFailedIndexes"), number(spec, "backoffLimitPerIndex")
     if failed is not None and per_index is None:
-        message = "is required beside maxFailedIndexes"
-        found.append(SchemaProblem((*path, "backoffLimitPerIndex"), "TF511", message))
+        found.tell((*path, "backoffLimitPerIndex"), "TF511", "is required beside maxFailedIndexes")
     most = min(completions, _MOST_INDEXES)
     if completions > _MOST_INDEXES and per_index is not None:
         most = _MOST_OF_MANY
         if failed is None:
             message = f"is required beside backoffLimitPerIndex with more than {_MOST_INDEXES} completions"
-            found.append(SchemaProblem((*path, "maxFailedIndexes"), "TF511", message))
+            found.tell((*path, "maxFailedIndexes"), "TF511", message)
         parallelism = number(spec, "parallelism") or 0
         if _MOST_OF_MANY < parallelism <= _MOST_INDEXES:
             _report_most((*path, "parallelism"), _MOST_OF_MANY, parallelism, found)
@@ -101,7 +86,7 @@ def _check_failed_indexes(spec: Tree, path: Path, found: Found) -> None:
 
 
 def _report_most(path: Path, most: int, value: int, found: Found) -> None:
-    found.append(SchemaProblem(path, "TF511", f"must be at most {most} here, not {value}"))
+    found.tell(path, "TF511", f"must be at most {most} here, not {value}")
 
 
 def _check_fields(spec: Tree, path: Path, found: Found) -> None:
@@ -109,11 +94,10 @@ def _check_fields(spec: Tree, path: Path, found: Found) -> None:
     if spec.get("selector") is not None or spec.get("manualSelector") is True:
         key = "selector" if spec.get("selector") is not None else "manualSelector"
         message = "must not be set: each Job selects its own pods by a label that the cluster makes"
-        found.append(SchemaProblem((*path, key), "TF515", message, f"remove {key}"))
+        found.tell((*path, key), "TF515", message, f"remove {key}")
     if _restart_policy(spec) == "Always":
         at = (*path, "template", "spec", "restartPolicy")
-        message = "the pods of a Job end, so they cannot restart always"
-        found.append(SchemaProblem(at, "TF515", message, "write OnFailure or Never"))
+        found.tell(at, "TF515", "the pods of a Job end, so they cannot restart always", "write OnFailure or Never")
 
 
 def _restart_policy(spec: Tree) -> str:
@@ -128,10 +112,10 @@ def _check_failure_policy(spec: Tree, path: Path, found: Found) -> None:
     if _restart_policy(spec) == "OnFailure":
         message = "podFailurePolicy needs pods that are not restarted in place"
         at = (*path, "template", "spec", "restartPolicy")
-        found.append(SchemaProblem(at, "TF513", message, "write restartPolicy: Never, or remove the policy"))
+        found.tell(at, "TF513", message, "write restartPolicy: Never, or remove the policy")
     if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
         message, at = "must be Failed beside podFailurePolicy", (*path, "podReplacementPolicy")
-        found.append(SchemaProblem(at, "TF512", message, "remove podReplacementPolicy"))
+        found.tell(at, "TF512", message, "remove podReplacementPolicy")
     at = (*path, "podFailurePolicy", "rules")
     _check_count(len(tables(policy, "rules")), _MOST_RULES, "rules", "TF512", at, found)
     for index, rule in enumerate(tables(policy, "rules")):
@@ -140,18 +124,16 @@ def _check_failure_policy(spec: Tree, path: Path, found: Found) -> None:
 
 def _check_count(count: int, most: int, what: str, code: str, path: Path, found: Found) -> None:
     if count > most:
-        found.append(SchemaProblem(path, code, f"must have at most {most} {what}, not {count}"))
+        found.tell(path, code, f"must have at most {most} {what}, not {count}")
 
 
 def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> None:
     if rule.get("action") == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        message, hint = "FailIndex needs backoffLimitPerIndex of the Job", "or write FailJob"
-        found.append(SchemaProblem((*path, "action"), "TF512", message, hint))
+        found.tell((*path, "action"), "TF512", "FailIndex needs backoffLimitPerIndex of the Job", "or write FailJob")
     codes, conditions = rule.get("onExitCodes"), tables(rule, "onPodConditions")
     if (codes is None) == (not conditions):
         message = "must have one of onExitCodes and onPodConditions"
-        hint = "make two rules of it" if conditions else "say when the rule applies"
-        found.append(SchemaProblem(path, "TF512", message, hint))
+        found.tell(path, "TF512", message, "make two rules of it" if conditions else "say when the rule applies")
     if type(codes) is dict:
         _check_exit_codes(codes, spec, (*path, "onExitCodes"), found)
     _check_count(len(conditions), _MOST_RULES, "conditions", "TF512", (*path, "onPodConditions"), found)
@@ -159,8 +141,7 @@ def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> Non
         at = (*path, "onPodConditions", index)
         check_name(condition, "type", qualified_name, "TF512", at, found)
         if (text(condition, "status") or "True") not in _CONDITION_STATUSES:
-            message = f"must be one of {', '.join(_CONDITION_STATUSES)}"
-            found.append(SchemaProblem((*at, "status"), "TF512", message, "put it in quotes"))
+            found.tell((*at, "status"), "TF512", f"must be one of {', '.join(_CONDITION_STATUSES)}", "put it in quotes")
 
 
 def _check_exit_codes(codes: Tree, spec: Tree, path: Path, found: Found) -> None:
@@ -168,14 +149,13 @@ def _check_exit_codes(codes: Tree, spec: Tree, path: Path, found: Found) -> None
     values = [value for value in sequence(codes.get("values")) if type(value) is int]
     at = (*path, "values")
     if not values:
-        found.append(SchemaProblem(at, "TF512", "must have at least one exit code"))
+        found.tell(at, "TF512", "must have at least one exit code")
     _check_count(len(values), _MOST_EXIT_CODES, "exit codes", "TF512", at, found)
     if values != sorted(values):
         hint = f"write {sorted(set(values))}" if len(values) <= _MOST_RULES else ""
-        found.append(SchemaProblem(at, "TF512", "must be in ascending order", hint))
+        found.tell(at, "TF512", "must be in ascending order", hint)
     if codes.get("operator") == "In" and 0 in values:
-        message, hint = "0 is success, which cannot be a failure", "remove the 0"
-        found.append(SchemaProblem((*at, values.index(0)), "TF512", message, hint))
+        found.tell((*at, values.index(0)), "TF512", "0 is success, which cannot be a failure", "remove the 0")
 
 
 def _check_container_name(codes: Tree, pod: Tree, path: Path, found: Found) -> None:
@@ -185,8 +165,7 @@ def _check_container_name(codes: Tree, pod: Tree, path: Path, found: Found) -> N
     names = [text(each, "name") for key in ("containers", "initContainers") for each in tables(pod, key)]
     if name not in names:
         hint = did_you_mean(name, names) or f"containers: {', '.join(names) or 'none'}"
-        message = f'no container of the pod is called "{name}"'
-        found.append(SchemaProblem((*path, "containerName"), "TF512", message, hint))
+        found.tell((*path, "containerName"), "TF512", f'no container of the pod is called "{name}"', hint)
 
 
 def _check_success_policy(spec: Tree, path: Path, found: Found) -> None:
@@ -195,7 +174,7 @@ def _check_success_policy(spec: Tree, path: Path, found: Found) -> None:
         return
     rules, at = tables(policy, "rules"), (*path, "successPolicy", "rules")
     if not rules:
-        found.append(SchemaProblem(at, "TF514", "must have at least one rule", "or remove successPolicy"))
+        found.tell(at, "TF514", "must have at least one rule", "or remove successPolicy")
     _check_count(len(rules), _MOST_RULES, "rules", "TF514", at, found)
     for index, rule in enumerate(rules):
         _check_success_rule(rule, number(spec, "completions"), (*at, index), found)
@@ -205,18 +184,15 @@ def _check_success_rule(rule: Tree, completions: int | None, path: Path, found: 
     count, indexes = number(rule, "succeededCount"), rule.get("succeededIndexes")
     total = completions
     if count is None and indexes is None:
-        message = "must have one of succeededCount and succeededIndexes, or both"
-        found.append(SchemaProblem(path, "TF514", message))
+        found.tell(path, "TF514", "must have one of succeededCount and succeededIndexes, or both")
     if type(indexes) is str:
         total = _index_count(indexes, completions)
         if total is None:
             message = f'"{indexes}" is no list of ascending indexes below the number of completions'
-            hint = "such as 0,3-5"
-            found.append(SchemaProblem((*path, "succeededIndexes"), "TF514", message, hint))
+            found.tell((*path, "succeededIndexes"), "TF514", message, "such as 0,3-5")
     check_at_least(rule, 0, ("succeededCount",), "TF514", path, found)
     if count is not None and total is not None and count > total:
-        message = f"must be at most the number of indexes, {total}, not {count}"
-        found.append(SchemaProblem((*path, "succeededCount"), "TF514", message))
+        found.tell((*path, "succeededCount"), "TF514", f"must be at most the number of indexes, {total}, not {count}")
 
 
 def _index_count(indexes: str, completions: int | None) -> int | None:

@@ -13,21 +13,9 @@ from trainform.k8s.rules import job as job_rules
 from trainform.k8s.rules import jobset_claim as jobset_claim_rules
 from trainform.k8s.rules import jobset_policy as jobset_policy_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import (
-    LARGEST_ID,
-    Found,
-    check_name,
-    dns1035_label,
-    domain_path,
-    label_value,
-    number,
-    replicas,
-    table,
-    tables,
-    text,
-)
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, dns1035_label, domain_path, label_value, replicas
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, name_of, number, table, tables, text
 
 __all__ = ["WARNINGS", "check"]
 
@@ -48,16 +36,16 @@ def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     not said again. Paths start at the root of `jobset`. Codes in `WARNINGS` mean less than a refusal.
     The last `appended` characters of the name are not of the user's choice.
     """
-    found: Found = []
+    found = Found()
     spec = table(jobset, "spec")
     jobs = tables(spec, "replicatedJobs")
-    check_metadata(table(jobset, "metadata"), ("metadata",), found)
-    _check_names(table(jobset, "metadata"), jobs, appended, found)
+    check_metadata(metadata_of(jobset), ("metadata",), found)
+    _check_names(metadata_of(jobset), jobs, appended, found)
     _check_own_fields(spec, found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
     if spec.get("coordinator") is not None:
-        _check_coordinator(text(table(jobset, "metadata"), "name"), spec, jobs, found)
+        _check_coordinator(name_of(jobset), spec, jobs, found)
     claims = jobset_claim_rules.check(jobset, jobs, found)
     for index, job in enumerate(jobs):
         _check_size(job, (*_JOBS, index), found)
@@ -71,7 +59,7 @@ def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) 
     if reason := dns1035_label(name):
         hint = "JobSet puts it first in the names of Jobs and pods: such as `my-model-v2`"
         quoted = f'"{name}" ' if name else ""
-        found.append(SchemaProblem(("metadata", "name"), "TF501", f"{quoted}{reason}", hint))
+        found.tell(("metadata", "name"), "TF501", f"{quoted}{reason}", hint)
         return
     longest, of = "", 0
     for index, job in enumerate(jobs):
@@ -98,7 +86,7 @@ def _longest_name(job_name: str, job: Tree) -> str:
 def _report_job_name(job: Tree, index: int, found: Found) -> None:
     message = f'"{text(job, "name")}" must consist of lower-case letters, digits and `-`'
     hint = "JobSet puts it into the names of Jobs and pods: such as `node`"
-    found.append(SchemaProblem((*_JOBS, index, "name"), "TF501", message, hint))
+    found.tell((*_JOBS, index, "name"), "TF501", message, hint)
 
 
 def _report_length(length: int, appended: int, longest: str, index: int, found: Found) -> None:
@@ -107,10 +95,9 @@ def _report_length(length: int, appended: int, longest: str, index: int, found: 
     kind = "pod" if longest.endswith(_POD_SUFFIX) else "Job"
     message = f'makes the {kind} name "{longest}": {len(longest)} characters where {LABEL_LENGTH} are allowed'
     if room > 0:
-        hint = f"use a name of at most {room} characters"
-        found.append(SchemaProblem(("metadata", "name"), "TF501", message, hint))
+        found.tell(("metadata", "name"), "TF501", message, f"use a name of at most {room} characters")
     else:
-        found.append(SchemaProblem((*_JOBS, index, "name"), "TF501", message, "shorten this name"))
+        found.tell((*_JOBS, index, "name"), "TF501", message, "shorten this name")
 
 
 def _check_group(job: Tree, index: int, found: Found) -> None:
@@ -127,8 +114,7 @@ def _check_size(job: Tree, path: Path, found: Found) -> None:
     parallelism = number(table(table(job, "template"), "spec"), "parallelism")
     pods = replicas(job) * (1 if parallelism is None else parallelism)
     if pods > LARGEST_ID:
-        message = f"times parallelism makes {pods} pods, and {LARGEST_ID} are allowed"
-        found.append(SchemaProblem((*path, "replicas"), "TF508", message))
+        found.tell((*path, "replicas"), "TF508", f"times parallelism makes {pods} pods, and {LARGEST_ID} are allowed")
 
 
 def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
@@ -142,21 +128,20 @@ def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
     if dependent and text(table(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder":
         message = "InOrder and `dependsOn` of a replicated job exclude each other"
         hint = "remove startupPolicy, or every dependsOn"
-        path = ("spec", "startupPolicy", "startupPolicyOrder")
-        found.append(SchemaProblem(path, "TF504", message, hint))
+        found.tell(("spec", "startupPolicy", "startupPolicyOrder"), "TF504", message, hint)
 
 
 def _check_depends_on(job: Tree, index: int, earlier: list[str], found: Found) -> None:
     path = (*_JOBS, index, "dependsOn")
     if not earlier:
         hint = "put the jobs that it waits for before it, or remove dependsOn"
-        found.append(SchemaProblem(path, "TF504", "the first replicated job can wait for none", hint))
+        found.tell(path, "TF504", "the first replicated job can wait for none", hint)
     for place, wanted in enumerate(tables(job, "dependsOn")):
         name = text(wanted, "name")
         if name and earlier and name not in earlier:
             message = f'waits for "{name}", and no replicated job before it is called so'
             hint = did_you_mean(name, earlier) or f"name one of {', '.join(earlier)}"
-            found.append(SchemaProblem((*path, place, "name"), "TF504", message, hint))
+            found.tell((*path, place, "name"), "TF504", message, hint)
 
 
 def _check_coordinator(jobset_name: str, spec: Tree, jobs: list[Tree], found: Found) -> None:
@@ -170,7 +155,7 @@ def _check_coordinator(jobset_name: str, spec: Tree, jobs: list[Tree], found: Fo
     job_spec = table(table(job, "template"), "spec")
     if not job_rules.is_indexed(job_spec) or number(job_spec, "completions") is None:
         message = f'"{wanted}" must have completionMode Indexed and a number of completions'
-        found.append(SchemaProblem((*path, "replicatedJob"), "TF505", message))
+        found.tell((*path, "replicatedJob"), "TF505", message)
     _check_index(coordinator, "jobIndex", replicas(job), found)
     _check_index(coordinator, "podIndex", number(job_spec, "completions"), found)
     _check_endpoint(jobset_name, spec, found)
@@ -184,12 +169,11 @@ def _check_endpoint(jobset_name: str, spec: Tree, found: Found) -> None:
     endpoint = f"{jobset_name}-{text(coordinator, 'replicatedJob')}-{job}-{pod}.{subdomain}"
     if reason := label_value(endpoint):
         message = f'makes the label "{endpoint}", which {reason}'
-        hint = "shorten the name of the job or the subdomain"
-        found.append(SchemaProblem(("spec", "coordinator"), "TF505", message, hint))
+        found.tell(("spec", "coordinator"), "TF505", message, "shorten the name of the job or the subdomain")
 
 
 def _check_index(coordinator: Tree, key: str, count: int | None, found: Found) -> None:
     index = number(coordinator, key) or 0
     if count is not None and not 0 <= index < count:
         message = f"must be below the number of {'replicas' if key == 'jobIndex' else 'completions'}, {count}"
-        found.append(SchemaProblem(("spec", "coordinator", key), "TF505", f"{message}, not {index}"))
+        found.tell(("spec", "coordinator", key), "TF505", f"{message}, not {index}")

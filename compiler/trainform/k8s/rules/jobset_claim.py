@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from trainform.diagnostics import Path
 from trainform.k8s.names import LABEL_LENGTH
-from trainform.k8s.rules.parts import Found, dns1123_subdomain, table, tables, text
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, dns1123_subdomain
+from trainform.k8s.tree import Tree, name_of, table, tables
 
 _POD = ("template", "spec", "template", "spec")
 
@@ -19,11 +18,10 @@ def check(jobset: Tree, jobs: list[Tree], found: Found) -> frozenset[str]:
     if not policies:
         return frozenset()
     claims: dict[str, Path] = {}
-    jobset_name = text(table(jobset, "metadata"), "name")
+    jobset_name = name_of(jobset)
     for path, name in _templates(policies):
         if name in claims:
-            hint = "give each claim its own name"
-            found.append(SchemaProblem(path, "TF506", f'"{name}" is the name of another claim too', hint))
+            found.tell(path, "TF506", f'"{name}" is the name of another claim too', "give each claim its own name")
             continue
         claims[name] = path
         _check_claim_name(name, jobset_name, path, found)
@@ -35,17 +33,17 @@ def _templates(policies: list[Tree]) -> Iterator[tuple[Path, str]]:
     for number, policy in enumerate(policies):
         for index, template in enumerate(tables(policy, "templates")):
             path = ("spec", "volumeClaimPolicies", number, "templates", index, "metadata", "name")
-            yield path, text(table(template, "metadata"), "name")
+            yield path, name_of(template)
 
 
 def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> None:
     claim = f"{name}-{jobset_name}"
     if reason := dns1123_subdomain(name):
         quoted = f'"{name}" ' if name else ""
-        found.append(SchemaProblem(path, "TF506", f"{quoted}{reason}"))
+        found.tell(path, "TF506", f"{quoted}{reason}")
     elif len(claim) > LABEL_LENGTH:
         message = f'makes the claim name "{claim}" of {len(claim)} characters, and {LABEL_LENGTH} are allowed'
-        found.append(SchemaProblem(path, "TF506", message, "shorten the name of the claim or of the job"))
+        found.tell(path, "TF506", message, "shorten the name of the claim or of the job")
 
 
 def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> None:
@@ -58,11 +56,10 @@ def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> Non
             if volume.get("name") == name:
                 message = f'"{name}" is the name of a claim of volumeClaimPolicies too'
                 at = ("spec", "replicatedJobs", index, *_POD, "volumes", place, "name")
-                found.append(SchemaProblem(at, "TF506", message, "remove one of the two"))
+                found.tell(at, "TF506", message, "remove one of the two")
     if not mounted:
         message = f'no container mounts "{name}"'
-        hint = f"add volumeMounts with name {name} to a container, or remove the claim"
-        found.append(SchemaProblem(path, "TF506", message, hint))
+        found.tell(path, "TF506", message, f"add volumeMounts with name {name} to a container, or remove the claim")
 
 
 def _mounts(pod: Tree, name: str) -> bool:

@@ -6,19 +6,8 @@ import re
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.rules.parts import (
-    LARGEST_ID,
-    Found,
-    check_name,
-    number,
-    replicas,
-    table,
-    tables,
-    text,
-    texts,
-)
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, replicas
+from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
 _FAILURE_REASONS = (
     "BackoffLimitExceeded",
@@ -53,7 +42,7 @@ def _check_targets(policy: Tree, path: Path, names: list[str], found: Found) -> 
 def report_unknown_job(path: Path, name: str, names: list[str], found: Found) -> None:
     """A name at `path` that is none of `names`, the replicated jobs."""
     hint = did_you_mean(name, names) or f"replicated jobs: {', '.join(names) or 'none'}"
-    found.append(SchemaProblem(path, "TF502", f'no replicated job is called "{name}"', hint))
+    found.tell(path, "TF502", f'no replicated job is called "{name}"', hint)
 
 
 def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> None:
@@ -64,7 +53,7 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
         check_name(rule, "name", _rule_name, "TF503", path, found)
         if (first := seen.setdefault(name, index)) != index:
             message = f'"{name}" is the name of rule [{first}] too'
-            found.append(SchemaProblem((*path, "name"), "TF503", message, "give each rule its own name"))
+            found.tell((*path, "name"), "TF503", message, "give each rule its own name")
         _check_targets(rule, path, names, found)
         _check_reasons(rule, path, found)
 
@@ -82,7 +71,7 @@ def _check_reasons(rule: Tree, path: Path, found: Found) -> None:
         if reason and reason not in _FAILURE_REASONS:
             hint = did_you_mean(reason, _FAILURE_REASONS) or f"reasons: {', '.join(_FAILURE_REASONS)}"
             message = f'"{reason}" is no reason for which a Job fails'
-            found.append(SchemaProblem((*path, "onJobFailureReasons", place), "TF503", message, hint))
+            found.tell((*path, "onJobFailureReasons", place), "TF503", message, hint)
 
 
 def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
@@ -102,7 +91,7 @@ def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
 
 def _report_gate(gate: str, path: Path, found: Found) -> None:
     message = f"JobSet refuses this unless its feature gate {gate} is on, which it is not by default"
-    found.append(SchemaProblem(path, "TF507", message, f"ask whether your cluster's JobSet has {gate} on"))
+    found.tell(path, "TF507", message, f"ask whether your cluster's JobSet has {gate} on")
 
 
 def _check_replicas_to_restart(jobs: list[Tree], found: Found) -> None:
@@ -110,7 +99,7 @@ def _check_replicas_to_restart(jobs: list[Tree], found: Found) -> None:
     for index, job in enumerate(jobs):
         if replicas(job) > most:
             message = f"must be at most {most} with failure rules that restart single Jobs"
-            found.append(SchemaProblem((*_JOBS, index, "replicas"), "TF503", message))
+            found.tell((*_JOBS, index, "replicas"), "TF503", message)
 
 
 def _check_in_place(spec: Tree, path: Path, found: Found) -> None:
@@ -118,8 +107,8 @@ def _check_in_place(spec: Tree, path: Path, found: Found) -> None:
     for key, value in wanted.items():
         if spec.get(key) != value:
             message = f"must be {value} with restartStrategy InPlaceRestart"
-            found.append(SchemaProblem((*path, key), "TF503", message, f"write {key}: {value}"))
+            found.tell((*path, key), "TF503", message, f"write {key}: {value}")
     completions = number(spec, "completions")
     if completions is None or completions != number(spec, "parallelism"):
         message = "must be set and equal to parallelism with restartStrategy InPlaceRestart"
-        found.append(SchemaProblem((*path, "completions"), "TF503", message))
+        found.tell((*path, "completions"), "TF503", message)

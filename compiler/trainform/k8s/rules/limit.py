@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from trainform.diagnostics import Path
-from trainform.k8s.admission import CONTAINERS, Cluster, limit_items, overhead_of
+from trainform.k8s.admission import CONTAINERS, ClusterFacts, limit_items, overhead_of
 from trainform.k8s.pod_requests import Requests, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, parse
-from trainform.k8s.rules.parts import Found, table, tables, text
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 _Bound = Callable[[Quantity, "Quantity | None", "Quantity | None"], str]
 """Why a request and a limit are refused by a bound, or the empty string."""
 
 
-def check(pod_spec: Tree, namespace: str, facts: Cluster) -> list[SchemaProblem]:
+def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaProblem]:
     """What admission refuses of an admitted pod spec; paths count from the spec.
 
     `pod_spec` is what `admitted_pod_spec` returns, with amounts that can be read.
     """
-    found: Found = []
+    found = Found()
     for name, item in limit_items(namespace, facts):
         if text(item, "type") == "Container":
             _check_containers(pod_spec, item, name, found)
@@ -66,7 +66,7 @@ def _check_bounds(requests: Requests, limits: Requests, item: Tree, where: str, 
         for resource, bound in table(item, key).items():
             reason = refusal(parse(bound), requests.get(resource), limits.get(resource))
             if reason:
-                found.append(SchemaProblem(path, "TF564", f"{resource}: {reason} ({where})"))
+                found.tell(path, "TF564", f"{resource}: {reason} ({where})")
 
 
 def _below(least: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
@@ -96,14 +96,14 @@ def _too_far_apart(ratio: Quantity, request: Quantity | None, limit: Quantity | 
 _BOUNDS: dict[str, _Bound] = {"min": _below, "max": _above, "maxLimitRequestRatio": _too_far_apart}
 
 
-def _check_overhead(pod_spec: Tree, facts: Cluster, found: Found) -> None:
+def _check_overhead(pod_spec: Tree, facts: ClusterFacts, found: Found) -> None:
     overhead = overhead_of(pod_spec, facts)
     given = table(pod_spec, "overhead")
     if overhead is not None and given and _read(given) != _read(overhead):
         name = text(pod_spec, "runtimeClassName")
         message = f"is not the overhead of RuntimeClass {name}"
         hint = "remove it: admission fills it in" if overhead else "remove it: the RuntimeClass has none"
-        found.append(SchemaProblem(("overhead",), "TF565", message, hint))
+        found.tell(("overhead",), "TF565", message, hint)
 
 
 def _amounts(resources: Tree, key: str) -> Requests:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, label_value, qualified_name, sequence, table, tables, text
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, label_value, qualified_name
+from trainform.k8s.tree import Tree, sequence, table, tables, text
 
 _ANNOTATION_BYTES = 256 * 1024
 _WITH_VALUES = ("In", "NotIn")
@@ -24,10 +23,10 @@ def check_labels(labels: Tree, path: Path, code: str, found: Found) -> None:
     """Keys and values of labels, of a `nodeSelector` or of `matchLabels`."""
     for key, value in labels.items():
         if reason := qualified_name(key):
-            found.append(SchemaProblem((*path, key), code, f'the key "{key}" {reason}'))
+            found.tell((*path, key), code, f'the key "{key}" {reason}')
         if type(value) is str and (reason := label_value(value)):
             hint = "use an annotation for free text" if code == "TF533" else ""
-            found.append(SchemaProblem((*path, key), code, f'the value "{value}" {reason}', hint))
+            found.tell((*path, key), code, f'the value "{value}" {reason}', hint)
 
 
 def check_selector(selector: Tree, path: Path, code: str, found: Found) -> None:
@@ -41,16 +40,14 @@ def check_expression(expression: Tree, path: Path, code: str, found: Found) -> N
     """A requirement of `matchExpressions`; `Gt` and `Lt` exist for nodes only, as the schemas say."""
     operator, values = text(expression, "operator"), sequence(expression.get("values"))
     if operator in _WITH_VALUES and not values:
-        found.append(SchemaProblem((*path, "values"), code, f"operator {operator} needs at least one value"))
+        found.tell((*path, "values"), code, f"operator {operator} needs at least one value")
     if operator in _WITHOUT_VALUES and values:
         message = f"must not be set with operator {operator}"
-        hint = "remove the values, or use operator In or NotIn"
-        found.append(SchemaProblem((*path, "values"), code, message, hint))
+        found.tell((*path, "values"), code, message, "remove the values, or use operator In or NotIn")
     if operator in ("Gt", "Lt") and not (len(values) == 1 and _is_integer(values[0])):
-        message = f"operator {operator} needs exactly one value, an integer in quotes"
-        found.append(SchemaProblem((*path, "values"), code, message))
+        found.tell((*path, "values"), code, f"operator {operator} needs exactly one value, an integer in quotes")
     if "key" in expression and (reason := qualified_name(text(expression, "key"))):
-        found.append(SchemaProblem((*path, "key"), code, reason))
+        found.tell((*path, "key"), code, reason)
 
 
 def _is_integer(value: object) -> bool:
@@ -61,11 +58,10 @@ def _check_annotations(annotations: Tree, path: Path, found: Found) -> None:
     for key in annotations:
         # Unlike the key of a label, that of an annotation may have upper-case letters before the slash.
         if reason := qualified_name(key) and qualified_name(key.lower()):
-            found.append(SchemaProblem((*path, key), "TF533", f'the key "{key}" {reason}'))
+            found.tell((*path, key), "TF533", f'the key "{key}" {reason}')
     size = sum(len(key) + len(value) for key, value in annotations.items() if type(value) is str)
     if size > _ANNOTATION_BYTES // 4 and (size := _bytes(annotations)) > _ANNOTATION_BYTES:
-        message = f"must be at most {_ANNOTATION_BYTES} bytes in all, not {size}"
-        found.append(SchemaProblem(path, "TF533", message))
+        found.tell(path, "TF533", f"must be at most {_ANNOTATION_BYTES} bytes in all, not {size}")
 
 
 def _bytes(annotations: Tree) -> int:

@@ -1,23 +1,27 @@
-"""What the rules for rendered objects share: reading trees of uncertain shape, and checks of names.
+"""What the rules for rendered objects share: the list of problems, and checks of names and numbers.
 
-A rule appends what it finds to a list and returns nothing, so that a valid object costs no more than the
-look at its fields. What a schema says already (types, enums, missing fields, repeated keys of a list) no
-rule says again: a field of a wrong type reads as absent.
+A rule appends problems to a list and returns nothing, so a valid object costs only the reading of its fields.
+Rules do not repeat what the schemas check (types, enums, missing fields, duplicate list keys): they read trees
+with `k8s.tree`, to which a field of the wrong type is absent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number
 
-Found = list[SchemaProblem]
-"""The problems found so far: rules append to it."""
+
+class Found(list[SchemaProblem]):
+    """The problems found so far: rules add to it."""
+
+    def tell(self, path: Path, code: str, message: str, hint: str = "") -> None:
+        self.append(SchemaProblem(path, code, message, hint))
+
 
 NameRule = Callable[[str], "str | None"]
 """Why a name is refused, or None: the checks of `trainform.k8s.names`."""
@@ -34,43 +38,6 @@ LARGEST_ID = 2**31 - 1
 """The largest user or group, and the largest 32-bit count."""
 
 
-def table(tree: Tree, key: str) -> Tree:
-    """The mapping at `key`; empty where there is none."""
-    value = tree.get(key)
-    return value if type(value) is dict else {}
-
-
-def tables(tree: Tree, key: str) -> list[Tree]:
-    """The mappings of the list at `key`, in their places: an entry that is none reads as empty."""
-    value = tree.get(key)
-    if type(value) is not list:
-        return []
-    for entry in value:
-        if type(entry) is not dict:
-            return [each if type(each) is dict else {} for each in value]
-    return value
-
-
-def text(tree: Tree, key: str) -> str:
-    """The string at `key`; empty where there is none."""
-    value = tree.get(key)
-    return value if type(value) is str else ""
-
-
-def texts(tree: Tree, key: str) -> list[str]:
-    """The strings of the list at `key`, in their places: an entry that is none reads as empty."""
-    value = tree.get(key)
-    if type(value) is not list:
-        return []
-    return [entry if type(entry) is str else "" for entry in value]
-
-
-def number(tree: Tree, key: str) -> int | None:
-    """The integer at `key`, or None where there is none."""
-    value = tree.get(key)
-    return value if type(value) is int else None
-
-
 def replicas(job: Tree) -> int:
     """How many Jobs a replicated job makes; JobSet's default is one."""
     count = number(job, "replicas")
@@ -81,7 +48,7 @@ def check_name(tree: Tree, key: str, rule: NameRule, code: str, path: Path, foun
     """Report the name at `key` of `tree`, itself at `path`, where `rule` refuses it; absent is fine."""
     value = tree.get(key)
     if type(value) is str and value and (reason := rule(value)):
-        found.append(SchemaProblem((*path, key), code, f'"{value}" {reason}'))
+        found.tell((*path, key), code, f'"{value}" {reason}')
 
 
 def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
@@ -89,7 +56,7 @@ def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path:
     for key in keys:
         value = tree.get(key)
         if type(value) is int and value < least:
-            found.append(SchemaProblem((*path, key), code, f"must be at least {least}, not {value}"))
+            found.tell((*path, key), code, f"must be at least {least}, not {value}")
 
 
 def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Path, found: Found) -> str:
@@ -99,9 +66,9 @@ def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Pa
         return present[0]
     if present:
         message = f"has {len(present)} {what}s where one is allowed: {', '.join(present)}"
-        found.append(SchemaProblem(path, code, message, "keep one of them"))
+        found.tell(path, code, message, "keep one of them")
     else:
-        found.append(SchemaProblem(path, code, f"has no {what}", f"write one of {_some(keys)}"))
+        found.tell(path, code, f"has no {what}", f"write one of {_some(keys)}")
     return ""
 
 
@@ -118,8 +85,3 @@ def domain_path(name: str) -> str | None:
     if len(name) > names.LABEL_LENGTH:
         return f"must be at most {names.LABEL_LENGTH} characters long, and has {len(name)}"
     return None
-
-
-def sequence(value: Any) -> list[Any]:
-    """The list itself; empty where it is none."""
-    return value if type(value) is list else []

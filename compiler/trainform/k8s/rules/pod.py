@@ -18,15 +18,9 @@ from trainform.k8s.rules.parts import (
     check_one_of,
     dns1123_label,
     dns1123_subdomain,
-    number,
     qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
 )
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
 
 WARNINGS = container_rules.WARNINGS | resource_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -48,7 +42,7 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
 
     `claims` are volumes that the pods get besides their own, by name.
     """
-    check_metadata(table(template, "metadata"), (*path, "metadata"), found)
+    check_metadata(metadata_of(template), (*path, "metadata"), found)
     spec, path = table(template, "spec"), (*path, "spec")
     volumes = volume_rules.check(spec, path, found)
     _check_container_lists(spec, path, found)
@@ -60,18 +54,17 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
 
 def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
     if spec.get("containers") == []:
-        found.append(SchemaProblem((*path, "containers"), "TF521", "must have at least one container"))
+        found.tell((*path, "containers"), "TF521", "must have at least one container")
     if spec.get("ephemeralContainers"):
         message, hint = "must not be set: they are for pods that run", "use a container or an init container"
-        found.append(SchemaProblem((*path, "ephemeralContainers"), "TF521", message, hint))
+        found.tell((*path, "ephemeralContainers"), "TF521", message, hint)
     if "initContainers" not in spec:
         return
     names = [text(container, "name") for container in tables(spec, "containers")]
     for index, container in enumerate(tables(spec, "initContainers")):
         if (name := text(container, "name")) and name in names:
             message = f'"{name}" is the name of a container too'
-            hint = "give one of the two another name"
-            found.append(SchemaProblem((*path, "initContainers", index, "name"), "TF521", message, hint))
+            found.tell((*path, "initContainers", index, "name"), "TF521", message, "give one of the two another name")
 
 
 def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
@@ -85,7 +78,7 @@ def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
         _check_dns(spec, path, found)
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         message, hint = "must not be true beside hostPID", "remove one of the two"
-        found.append(SchemaProblem((*path, "shareProcessNamespace"), "TF536", message, hint))
+        found.tell((*path, "shareProcessNamespace"), "TF536", message, hint)
     for index, gate in enumerate(tables(spec, "readinessGates")):
         at = (*path, "readinessGates", index)
         check_name(gate, "conditionType", qualified_name, "TF536", at, found)
@@ -96,8 +89,7 @@ def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
 def _check_deadline(spec: Tree, path: Path, found: Found) -> None:
     deadline = number(spec, "activeDeadlineSeconds")
     if deadline is not None and not 0 < deadline <= LARGEST_ID:
-        message = f"must be between 1 and {LARGEST_ID}, not {deadline}"
-        found.append(SchemaProblem((*path, "activeDeadlineSeconds"), "TF536", message))
+        found.tell((*path, "activeDeadlineSeconds"), "TF536", f"must be between 1 and {LARGEST_ID}, not {deadline}")
 
 
 def _check_security(context: Tree, path: Path, found: Found) -> None:
@@ -111,8 +103,7 @@ def check_ids(context: Tree, keys: tuple[str, ...], path: Path, found: Found) ->
     for key in keys:
         value = number(context, key)
         if value is not None and not 0 <= value <= LARGEST_ID:
-            message = f"must be between 0 and {LARGEST_ID}, not {value}"
-            found.append(SchemaProblem((*path, key), "TF535", message))
+            found.tell((*path, key), "TF535", f"must be between 0 and {LARGEST_ID}, not {value}")
 
 
 def _check_dns(spec: Tree, path: Path, found: Found) -> None:
@@ -120,10 +111,9 @@ def _check_dns(spec: Tree, path: Path, found: Found) -> None:
     at = (*path, "dnsConfig", "nameservers")
     if spec.get("dnsPolicy") == "None" and not servers:
         hint = "list a nameserver, or remove dnsPolicy"
-        found.append(SchemaProblem(at, "TF536", "dnsPolicy None needs at least one nameserver", hint))
+        found.tell(at, "TF536", "dnsPolicy None needs at least one nameserver", hint)
     if len(servers) > _MOST_NAMESERVERS:
-        message = f"must have at most {_MOST_NAMESERVERS} entries, not {len(servers)}"
-        found.append(SchemaProblem(at, "TF536", message))
+        found.tell(at, "TF536", f"must have at most {_MOST_NAMESERVERS} entries, not {len(servers)}")
 
 
 def _check_claims(spec: Tree, path: Path, found: Found) -> None:

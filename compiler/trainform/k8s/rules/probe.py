@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, check_at_least, check_one_of, number, table, tables, text
+from trainform.k8s.rules.parts import Found, check_at_least, check_one_of
 from trainform.k8s.rules.ports import MOST_PORT, port_name
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 WARNINGS = frozenset({"TF529"})
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -32,8 +31,7 @@ def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
     for key in (*_PROBES, "lifecycle"):
         if init_container.get(key) is not None:
             message = "must not be set for an init container that runs to its end"
-            hint = f"remove {key}, or make it a sidecar with restartPolicy: Always"
-            found.append(SchemaProblem((*path, key), "TF529", message, hint))
+            found.tell((*path, key), "TF529", message, f"remove {key}, or make it a sidecar with restartPolicy: Always")
 
 
 def _check_probe(kind: str, probe: Tree, path: Path, found: Found) -> None:
@@ -41,12 +39,12 @@ def _check_probe(kind: str, probe: Tree, path: Path, found: Found) -> None:
     check_at_least(probe, 0, _COUNTS, "TF528", path, found)
     successes = number(probe, "successThreshold") or 1
     if kind != "readinessProbe" and successes > 1:
-        found.append(SchemaProblem((*path, "successThreshold"), "TF528", f"must be 1 for a {kind}"))
+        found.tell((*path, "successThreshold"), "TF528", f"must be 1 for a {kind}")
     if kind != "readinessProbe":
         check_at_least(probe, 1, ("terminationGracePeriodSeconds",), "TF528", path, found)
     elif probe.get("terminationGracePeriodSeconds") is not None:
         message, hint = "must not be set for a readinessProbe", "remove it"
-        found.append(SchemaProblem((*path, "terminationGracePeriodSeconds"), "TF528", message, hint))
+        found.tell((*path, "terminationGracePeriodSeconds"), "TF528", message, hint)
 
 
 def _check_lifecycle(lifecycle: Tree, path: Path, found: Found) -> None:
@@ -60,17 +58,16 @@ def _check_handler(tree: Tree, handlers: tuple[str, ...], path: Path, found: Fou
     kind = check_one_of(tree, handlers, "action", "TF528", path, found)
     action, path = table(tree, kind), (*path, kind)
     if kind == "exec" and not action.get("command"):
-        found.append(SchemaProblem((*path, "command"), "TF528", "must have at least one entry"))
+        found.tell((*path, "command"), "TF528", "must have at least one entry")
     if kind in ("httpGet", "tcpSocket", "grpc") and "port" in action:
         _check_port(action["port"], (*path, "port"), found)
     for index, header in enumerate(tables(action, "httpHeaders")):
         if not text(header, "name"):
-            found.append(SchemaProblem((*path, "httpHeaders", index, "name"), "TF528", "must not be empty"))
+            found.tell((*path, "httpHeaders", index, "name"), "TF528", "must not be empty")
 
 
 def _check_port(port: object, path: Path, found: Found) -> None:
     if type(port) is int and not 1 <= port <= MOST_PORT:
-        found.append(SchemaProblem(path, "TF528", f"must be between 1 and {MOST_PORT}, not {port}"))
+        found.tell(path, "TF528", f"must be between 1 and {MOST_PORT}, not {port}")
     if type(port) is str and (reason := port_name(port)):
-        hint = f"write {port} without quotes" if port.isdecimal() else ""
-        found.append(SchemaProblem(path, "TF528", f'"{port}" {reason}', hint))
+        found.tell(path, "TF528", f'"{port}" {reason}', f"write {port} without quotes" if port.isdecimal() else "")

@@ -8,9 +8,8 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.pod_requests import pod_level_supports, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, QuantityError, parse
-from trainform.k8s.rules.parts import Found, qualified_name, table, tables, text
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, qualified_name
+from trainform.k8s.tree import Tree, table, tables, text
 
 WARNINGS = frozenset({"TF532"})
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -49,7 +48,7 @@ def _check_amounts(amounts: Tree, path: Path, found: Found) -> None:
     for name, amount in amounts.items():
         if type(amount) is str or type(amount) is int:
             for message, hint in _refusals(name, amount):
-                found.append(SchemaProblem((*path, name), "TF531", message, hint))
+                found.tell((*path, name), "TF531", message, hint)
 
 
 @lru_cache(maxsize=1024)
@@ -98,24 +97,21 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
     if limit is None:
         if exact:
             hint = f"write {name}: {request} under limits too, or only there"
-            message = f"{name} needs a limit beside the request, and equal to it"
-            found.append(SchemaProblem(path, "TF532", message, hint))
+            found.tell(path, "TF532", f"{name} needs a limit beside the request, and equal to it", hint)
         return
     wanted, most = _parsed(request), _parsed(limit)
     if wanted is None or most is None or wanted == most:
         return
     if exact:
-        message, hint = f"must be equal to the limit, {limit}, not {request}", "write only the limit"
-        found.append(SchemaProblem(path, "TF532", message, hint))
+        found.tell(path, "TF532", f"must be equal to the limit, {limit}, not {request}", "write only the limit")
     elif most < wanted:
         message = f"must be at most the limit, {limit}, not {request}"
-        found.append(SchemaProblem(path, "TF532", message, "raise the limit, or lower the request"))
+        found.tell(path, "TF532", message, "raise the limit, or lower the request")
 
 
 def _check_huge_pages(names: set[str], path: Path, found: Found) -> None:
     if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
-        message = "asks for huge pages without cpu or memory"
-        found.append(SchemaProblem(path, "TF531", message, "add a request for memory"))
+        found.tell(path, "TF531", "asks for huge pages without cpu or memory", "add a request for memory")
 
 
 def _check_claims(resources: Tree, spec: Tree, path: Path, found: Found) -> None:
@@ -124,7 +120,7 @@ def _check_claims(resources: Tree, spec: Tree, path: Path, found: Found) -> None
         if (name := text(claim, "name")) and name not in names:
             hint = did_you_mean(name, names) or f"add {name} to resourceClaims of the pod"
             message = f'the pod has no resource claim called "{name}"'
-            found.append(SchemaProblem((*path, "claims", index, "name"), "TF531", message, hint))
+            found.tell((*path, "claims", index, "name"), "TF531", message, hint)
 
 
 def _check_pod_level(resources: Tree, spec: Tree, path: Path, found: Found) -> None:
@@ -139,7 +135,7 @@ def _check_pod_level(resources: Tree, spec: Tree, path: Path, found: Found) -> N
         quantity = _parsed(request)
         if quantity and name in needed and quantity < needed[name]:
             message = f"must be at least what the containers request, {needed[name]}, not {request}"
-            found.append(SchemaProblem(at, "TF532", message, "raise it, or lower the containers' requests"))
+            found.tell(at, "TF532", message, "raise it, or lower the containers' requests")
 
 
 def _check_pod_amounts(amounts: Tree, path: Path, found: Found) -> None:
@@ -148,8 +144,7 @@ def _check_pod_amounts(amounts: Tree, path: Path, found: Found) -> None:
             _check_amounts({name: amount}, path, found)
         else:
             hint = "write it in the resources of a container"
-            message = f"a pod as a whole cannot ask for {name}"
-            found.append(SchemaProblem((*path, name), "TF531", message, hint))
+            found.tell((*path, name), "TF531", f"a pod as a whole cannot ask for {name}", hint)
 
 
 def _needed(spec: Tree) -> dict[str, Quantity]:

@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.k8s.rules.metadata import check_expression, check_labels, check_selector
-from trainform.k8s.rules.parts import (
-    Found,
-    check_at_least,
-    check_name,
-    label_value,
-    number,
-    qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
-)
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, check_at_least, check_name, label_value, qualified_name
+from trainform.k8s.tree import Tree, number, sequence, table, tables, text
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -42,17 +30,16 @@ def _check_toleration(toleration: Tree, path: Path, found: Found) -> None:
     key, operator = text(toleration, "key"), text(toleration, "operator") or "Equal"
     check_name(toleration, "key", qualified_name, "TF534", path, found)
     if not key and operator != "Exists":
-        message, hint = "must be Exists where no key is given", "or write the key of a taint"
-        found.append(SchemaProblem((*path, "operator"), "TF534", message, hint))
+        found.tell((*path, "operator"), "TF534", "must be Exists where no key is given", "or write the key of a taint")
     value = text(toleration, "value")
     if operator == "Exists" and value:
         message, hint = "must not be set with operator Exists", "remove the value, or write operator: Equal"
-        found.append(SchemaProblem((*path, "value"), "TF534", message, hint))
+        found.tell((*path, "value"), "TF534", message, hint)
     elif operator == "Equal":
         check_name(toleration, "value", label_value, "TF534", path, found)
     if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
         message = "must be NoExecute where tolerationSeconds is set"
-        found.append(SchemaProblem((*path, "effect"), "TF534", message, "or remove tolerationSeconds"))
+        found.tell((*path, "effect"), "TF534", message, "or remove tolerationSeconds")
 
 
 def _check_affinity(affinity: Tree, path: Path, found: Found) -> None:
@@ -67,7 +54,7 @@ def _check_node_affinity(affinity: Tree, path: Path, found: Found) -> None:
     at = (*path, _REQUIRED, "nodeSelectorTerms")
     required = table(affinity, _REQUIRED)
     if required.get("nodeSelectorTerms") == []:
-        found.append(SchemaProblem(at, "TF534", "must have at least one term", f"or remove {_REQUIRED}"))
+        found.tell(at, "TF534", "must have at least one term", f"or remove {_REQUIRED}")
     for index, term in enumerate(tables(required, "nodeSelectorTerms")):
         _check_node_term(term, (*at, index), found)
     for index, preferred in enumerate(tables(affinity, _PREFERRED)):
@@ -81,16 +68,15 @@ def _check_node_term(term: Tree, path: Path, found: Found) -> None:
     for index, field in enumerate(tables(term, "matchFields")):
         at = (*path, "matchFields", index)
         if text(field, "key") != "metadata.name":
-            found.append(SchemaProblem((*at, "key"), "TF534", "must be metadata.name, the only one"))
+            found.tell((*at, "key"), "TF534", "must be metadata.name, the only one")
         if len(sequence(field.get("values"))) != 1 or text(field, "operator") not in ("In", "NotIn"):
-            found.append(SchemaProblem(at, "TF534", "must have operator In or NotIn and exactly one value"))
+            found.tell(at, "TF534", "must have operator In or NotIn and exactly one value")
 
 
 def _check_weight(term: Tree, path: Path, found: Found) -> None:
     weight = number(term, "weight")
     if weight is not None and not 1 <= weight <= _MOST_WEIGHT:
-        message = f"must be between 1 and {_MOST_WEIGHT}, not {weight}"
-        found.append(SchemaProblem((*path, "weight"), "TF534", message))
+        found.tell((*path, "weight"), "TF534", f"must be between 1 and {_MOST_WEIGHT}, not {weight}")
 
 
 def _check_pod_affinity(affinity: Tree, path: Path, found: Found) -> None:
@@ -110,8 +96,7 @@ def _check_pod_term(term: Tree, path: Path, found: Found) -> None:
 
 def _check_topology_key(tree: Tree, path: Path, found: Found) -> None:
     if "topologyKey" in tree and (reason := qualified_name(text(tree, "topologyKey"))):
-        hint = "such as kubernetes.io/hostname"
-        found.append(SchemaProblem((*path, "topologyKey"), "TF534", reason, hint))
+        found.tell((*path, "topologyKey"), "TF534", reason, "such as kubernetes.io/hostname")
 
 
 def _check_spread(constraint: Tree, path: Path, found: Found) -> None:
@@ -119,8 +104,7 @@ def _check_spread(constraint: Tree, path: Path, found: Found) -> None:
     _check_topology_key(constraint, path, found)
     check_selector(table(constraint, "labelSelector"), (*path, "labelSelector"), "TF534", found)
     if constraint.get("minDomains") is not None and constraint.get("whenUnsatisfiable") == "ScheduleAnyway":
-        message, hint = "needs whenUnsatisfiable DoNotSchedule", "remove minDomains"
-        found.append(SchemaProblem((*path, "minDomains"), "TF534", message, hint))
+        found.tell((*path, "minDomains"), "TF534", "needs whenUnsatisfiable DoNotSchedule", "remove minDomains")
 
 
 def _check_gates(spec: Tree, path: Path, found: Found) -> None:
@@ -129,4 +113,4 @@ def _check_gates(spec: Tree, path: Path, found: Found) -> None:
         check_name(gate, "name", qualified_name, "TF534", (*path, "schedulingGates", index), found)
     if gates and text(spec, "nodeName"):
         message, hint = "must not be set while schedulingGates hold the pod back", "use nodeSelector"
-        found.append(SchemaProblem((*path, "nodeName"), "TF534", message, hint))
+        found.tell((*path, "nodeName"), "TF534", message, hint)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.k8s.quantity import QuantityError, parse
-from trainform.k8s.rules.parts import Found, dns1123_label, number, table, tables, text
-from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.rules.parts import Found, dns1123_label
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
 """The sources that refer to another object, and the field with its name."""
@@ -23,7 +22,7 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
         name = volume.get("name")
         if type(name) is str and (reason := dns1123_label(name)):
             quoted = f'"{name}" ' if name else ""
-            found.append(SchemaProblem((*path, "volumes", index, "name"), "TF525", f"{quoted}{reason}"))
+            found.tell((*path, "volumes", index, "name"), "TF525", f"{quoted}{reason}")
         sources = [key for key, value in volume.items() if key != "name" and value is not None]
         if len(sources) == 1:
             _check_source(sources[0], table(volume, sources[0]), (*path, "volumes", index), found)
@@ -35,20 +34,19 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
 def _report_sources(sources: list[str], path: Path, found: Found) -> None:
     if sources:
         message = f"has {len(sources)} sources where one is allowed: {', '.join(sources)}"
-        found.append(SchemaProblem(path, "TF525", message, "keep one of them"))
+        found.tell(path, "TF525", message, "keep one of them")
     else:
-        hint = f"write one, such as {_EXAMPLES}"
-        found.append(SchemaProblem(path, "TF525", "has no source that says where the data is", hint))
+        found.tell(path, "TF525", "has no source that says where the data is", f"write one, such as {_EXAMPLES}")
 
 
 def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
     path = (*path, kind)
     if (key := _NAMED_BY.get(kind)) and not text(source, key):
-        found.append(SchemaProblem((*path, key), "TF525", "is required but missing"))
+        found.tell((*path, key), "TF525", "is required but missing")
     if kind in ("secret", "configMap"):
         _check_files(source, path, found)
     if kind == "hostPath" and ".." in text(source, "path").split("/"):
-        found.append(SchemaProblem((*path, "path"), "TF525", "must not contain `..`"))
+        found.tell((*path, "path"), "TF525", "must not contain `..`")
     if kind == "emptyDir" and "sizeLimit" in source:
         _check_size_limit(source, path, found)
 
@@ -59,14 +57,13 @@ def _check_files(source: Tree, path: Path, found: Found) -> None:
         at = (*path, "items", index)
         _check_mode(item, "mode", at, found)
         if reason := relative_path(text(item, "path")):
-            found.append(SchemaProblem((*at, "path"), "TF525", reason))
+            found.tell((*at, "path"), "TF525", reason)
 
 
 def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
     mode = number(tree, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
-        message = f"must be between 0 and 0777 (octal), which is {_MOST_MODE}, not {mode}"
-        found.append(SchemaProblem((*path, key), "TF525", message))
+        found.tell((*path, key), "TF525", f"must be between 0 and 0777 (octal), which is {_MOST_MODE}, not {mode}")
 
 
 def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
@@ -75,7 +72,7 @@ def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
     except QuantityError:
         return
     if negative:
-        found.append(SchemaProblem((*path, "sizeLimit"), "TF525", "must not be negative"))
+        found.tell((*path, "sizeLimit"), "TF525", "must not be negative")
 
 
 def relative_path(path: str) -> str | None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean, nearest
-from trainform.k8s.schemas import Schema, definitions
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
+from trainform.k8s.schema.definitions import Schema
 
 _NOUNS = {
     "array": "a list",
@@ -21,8 +18,15 @@ _NOUNS = {
     "object": "a mapping",
     "string": "a string",
 }
-QUOTES = "put quotes around it"
-"""The hint where a string is due; who knows how the value was written can say it better."""
+_FOUND = {
+    bool: "a boolean",
+    dict: "a mapping",
+    float: "a number with a fraction",
+    int: "an integer",
+    list: "a list",
+}
+_LONGEST = 60
+"""So many characters of a value still fit into a message."""
 
 _LISTED = 8
 """So many known fields or values still fit into a hint."""
@@ -37,120 +41,89 @@ class SchemaProblem(NamedTuple):
     hint: str = ""
 
 
-def explain(error: ValidationError) -> Iterator[SchemaProblem]:
-    """The problems behind one error of a validator that was made from `definitions()`."""
-    path = tuple(error.instance_path)
-    found = error.kind.as_dict()
-    match error.kind.name:
-        case "additionalProperties":
-            known = _owner(error).get("properties", {})
-            yield from (_unknown(path, name, known, error.instance) for name in found["unexpected"])
-        case "required":
-            yield _missing(path, found["property"], _owner(error).get("properties", {}), error.instance)
-        case "type":
-            yield from _wrong_type(path, found["types"], error.instance)
-        case keyword:
-            yield SchemaProblem(path, "TF104", *_invalid(keyword, found, error.instance))
+def missing(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
+    """A required field that the mapping at `path`, with the fields `known`, does not have."""
+    return SchemaProblem((*path, name), "TF103", "is required but missing", misspelt(name, known, tree))
 
 
-def _owner(error: ValidationError) -> Schema:
-    """The schema that holds the keyword that failed."""
-    schema: Any = {"$defs": definitions()}
-    for step in error.schema_path[:-1]:
-        schema = schema[step]
-    return dict(schema)
+def misspelt(name: str, known: Collection[str], tree: Collection[str]) -> str:
+    """A hint where `tree`, which lacks the field `name`, has a similar one that is not `known`; else empty."""
+    wrong = nearest(name, [key for key in tree if key not in known])
+    return f'rename "{wrong}" to {name}' if wrong else ""
 
 
-def _missing(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
-    strange = [key for key in value if key not in known] if isinstance(value, dict) else []
-    wrong = nearest(name, strange)
-    hint = f'rename "{wrong}" to {name}' if wrong else ""
-    return SchemaProblem((*path, name), "TF103", "is required but missing", hint)
-
-
-def _unknown(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
-    hint = did_you_mean(name, known)
-    if not hint and value.keys() == {name} and known.keys() >= {"name", "value"}:
-        hint = f"write {{name: {name}, value: …}}"
-    if not hint and 0 < len(known) <= _LISTED:
-        hint = f"known here: {', '.join(sorted(known))}"
+def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
+    """A field of the mapping at `path` that is none of those `known`."""
+    is_pair = tree.keys() == {name} and known.keys() >= {"name", "value"} and not did_you_mean(name, known)
+    hint = f"write {{name: {name}, value: …}}" if is_pair else known_here(name, known)
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
 
 
-def _wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
+def known_here(name: str, known: Collection[str]) -> str:
+    """The nearest of the known names, or all of them when none is near and they are few."""
+    few = f"known here: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
+    return did_you_mean(name, known) or few
+
+
+def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
+    """A value at `path` where one of the JSON types `due` belongs."""
+    from trainform.k8s.schema.hints import rewritten  # only mistakes need it
+
     wanted = " or ".join(_NOUNS[name] for name in due)
-    device = isinstance(value, float) and "integer" in due and "/" in str(path[-1])
-    hint = "write a whole number: a device is not shared in parts" if device else _rewritten(due, value)
-    yield SchemaProblem(path, "TF102", f"must be {wanted}, not {_noun(value)}", hint)
+    yield SchemaProblem(path, "TF102", f"must be {wanted}, not {noun(value)}", rewritten(path, wanted, value))
     if isinstance(value, dict):
         # The API server drops the fields of the mapping as well: each is said where it stands.
         for name in value:
             yield SchemaProblem((*path, name), "TF101", f"unknown field, since {wanted} is due here")
 
 
-def _noun(value: Any) -> str:
-    if isinstance(value, bool):
-        return "a boolean"
-    if value is None:
-        return "null"
-    if isinstance(value, float):
-        return "a number with a fraction"
-    return _NOUNS[{str: "string", int: "integer", dict: "object", list: "array"}[type(value)]]
+def noun(value: Any) -> str:
+    """What a value is, as it stands in YAML; a long text is cut."""
+    if isinstance(value, str):
+        line = value.split("\n")[0]
+        whole = line == value and len(line) <= _LONGEST
+        return f'the string "{line}"' if whole else f'the string "{line[:_LONGEST]}…"'
+    return _FOUND.get(type(value), "null")
 
 
-def _rewritten(due: list[str], value: Any) -> str:
-    """How to write `value` so that its type fits, or the empty string."""
-    if "string" in due and isinstance(value, (bool, int, float)):
-        return QUOTES
-    if due == ["integer"] and isinstance(value, str) and re.fullmatch(r"-?[0-9]+", value):
-        return f"write {value} without quotes"
-    if due == ["boolean"] and isinstance(value, str) and value.lower() in ("true", "false"):
-        return f"write {value.lower()} without quotes"
-    if due == ["object"] and isinstance(value, str) and re.match(r"[A-Za-z_]\w*=", value):
-        name, _, rest = value.partition("=")
-        return f"write {{name: {name}, value: {json.dumps(rest, ensure_ascii=False)}}}"
-    if due == ["object"] and isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        return "remove the `- ` before it"
-    if due == ["array"]:
-        return "write a list: each entry starts with `- `"
-    return ""
+def not_allowed(path: Path, keyword: str, limit: Any, value: Any) -> SchemaProblem:
+    """A value of the right type that breaks a keyword of its schema."""
+    return SchemaProblem(path, "TF104", *out_of_limit(keyword, limit, value))
 
 
-def _invalid(keyword: str, found: Schema, value: Any) -> tuple[str, str]:
-    """Message and hint for a value of the right type that is not allowed."""
+def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: int) -> SchemaProblem:
+    """An entry of a list whose `keys` have the same `values` as those of the entry `before`."""
+    parts = [f"{key} {value}" for key, value in zip(keys, values, strict=False)] or [str(values[0])]
+    message = f"has the same {' and '.join(parts)} as entry [{before}]"
+    return SchemaProblem(path, "TF105", message, "keep one of the two, or tell them apart")
+
+
+def out_of_limit(keyword: str, limit: Any, value: Any) -> tuple[str, str]:
+    """Message and hint for a value that breaks a keyword."""
     if keyword == "enum":
-        return _not_listed([str(option) for option in found["options"] if option], str(value))
+        return _not_listed([option for option in limit if option], value)
     if keyword == "pattern":
-        return _not_matched(found["pattern"], value)
-    if found.get("limit") == 1 and keyword in ("minLength", "minItems", "minProperties"):
+        return _not_matched(limit, value)
+    if limit == 1 and keyword in ("minLength", "minItems", "minProperties"):
         return "must not be empty", ""
     unit = {"maxLength": " characters", "maxItems": " entries"}.get(keyword, "")
     verb = "have" if unit else "be"
     bound = "at most" if keyword.startswith("max") else "at least"
-    return f"must {verb} {bound} {found['limit']}{unit}, not {len(value) if unit else value}", ""
+    return f"must {verb} {bound} {limit}{unit}, not {len(value) if unit else value}", ""
 
 
-def _not_listed(options: list[str], value: str) -> tuple[str, str]:
-    hint = did_you_mean(value, options)
+def _not_listed(options: list[str], value: Any) -> tuple[str, str]:
+    hint = did_you_mean(str(value), options)
     if len(options) <= _LISTED:
         hint = f"{hint} allowed: {', '.join(options)}".lstrip()
-    return f'"{value}" is not allowed here', hint
+    return f"{json.dumps(value, ensure_ascii=False)} is not allowed here", hint
 
 
 def _not_matched(pattern: str, value: str) -> tuple[str, str]:
     if "[KMGTPE]i" in pattern:
-        return f'"{value}" is not a quantity', _quantity_hint(pattern, value)
+        from trainform.k8s.schema import hints
+
+        if value.startswith("-") and re.fullmatch(pattern, value[1:]):
+            return f"must not be negative, as {value} is", ""
+        return f'"{value}" is not a quantity', hints.quantity(pattern, value)
     return f'"{value}" is not a valid name', "use lower-case letters, digits and dashes"
-
-
-def _quantity_hint(pattern: str, value: str) -> str:
-    """What someone who wrote `value` for a quantity probably meant."""
-    compact = "".join(value.split())
-    if re.fullmatch(pattern, compact):
-        return f"write {compact}"
-    parts = re.fullmatch(r"([+-]?[0-9]+(?:\.[0-9]*)?)([kmgtpe])i?b?", compact, re.IGNORECASE)
-    if parts is None:
-        return "write a number with an optional suffix, such as 500m, 16G or 16Gi"
-    number, unit = parts[1], parts[2].upper()
-    decimal = "k" if unit == "K" else unit
-    return f"write {number}{decimal} (powers of 1000) or {number}{unit}i (powers of 1024)"

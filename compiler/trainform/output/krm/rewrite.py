@@ -17,8 +17,8 @@ from trainform.k8s.tree import Tree
 from trainform.output.emitter import emit
 from trainform.output.krm.resource_list import ResourceList
 from trainform.source.build import Builder, read_key
-from trainform.source.document import Part
 from trainform.source.parser import compose
+from trainform.source.part import Part
 
 
 class Place(NamedTuple):

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trainform.core.finished import Step, finished_steps
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
 from trainform.k8s.rules import limit as limit_rules
-from trainform.k8s.rules.parts import number, replicas, table, tables, text
+from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -65,15 +66,14 @@ class JobDemand:
 
 def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
     """The demand of a valid JobSet; pods are counted as admission with these facts leaves them."""
-    metadata = table(jobset, "metadata")
-    namespace = text(metadata, "namespace")
-    steps = tables(table(jobset, "spec"), "replicatedJobs")
+    namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
+    steps = finished_steps(jobset)
     return JobDemand(
         namespace,
-        text(metadata, "name"),
-        _queue(table(metadata, "labels"), namespace, facts),
+        name_of(jobset),
+        _queue(labels, namespace, facts),
         tuple(_pod_set(step, namespace, facts) for step in steps),
-        _priority(table(metadata, "labels"), steps, facts),
+        _priority(labels, steps, facts),
         tuple(refusal for step in steps for refusal in _refusals(step, namespace, facts)),
     )
 
@@ -84,23 +84,11 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
     return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
 
 
-def _pod_set(step: Tree, namespace: str, facts: Facts) -> PodSetDemand:
-    template = _pod_template(step)
-    annotations = table(table(template, "metadata"), "annotations")
-    pod_spec = admitted_pod_spec(table(template, "spec"), namespace, facts)
+def _pod_set(step: Step, namespace: str, facts: Facts) -> PodSetDemand:
+    pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
     requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
-    name = text(step, "name")
-    group = text(annotations, GROUP_ANNOTATION)
-    return PodSetDemand(name, _count(step), requests, pod_spec, group or name, _topology(annotations))
-
-
-def _count(step: Tree) -> int:
-    """Kueue's count of a step: the pods that run at once."""
-    spec = table(table(step, "template"), "spec")
-    parallelism = number(spec, "parallelism")
-    parallelism = 1 if parallelism is None else parallelism
-    completions = number(spec, "completions")
-    return replicas(step) * (parallelism if completions is None else min(parallelism, completions))
+    group = text(step.annotations, GROUP_ANNOTATION)
+    return PodSetDemand(step.name, step.pods, requests, pod_spec, group or step.name, _topology(step.annotations))
 
 
 def _topology(annotations: Tree) -> tuple[str, ...] | None:
@@ -109,21 +97,16 @@ def _topology(annotations: Tree) -> tuple[str, ...] | None:
     return levels if wanted else None
 
 
-def _refusals(step: Tree, namespace: str, facts: Facts) -> list[str]:
-    admitted = admitted_pod_spec(table(_pod_template(step), "spec"), namespace, facts)
-    problems = limit_rules.check(admitted, namespace, facts)
-    return [f"{text(step, 'name')}: {dotted(each.path)}: {each.message}" for each in problems]
+def _refusals(step: Step, namespace: str, facts: Facts) -> list[str]:
+    problems = limit_rules.check(admitted_pod_spec(step.pod_spec, namespace, facts), namespace, facts)
+    return [f"{step.name}: {dotted(each.path)}: {each.message}" for each in problems]
 
 
-def _pod_template(step: Tree) -> Tree:
-    return table(table(table(step, "template"), "spec"), "template")
-
-
-def _priority(labels: Tree, steps: list[Tree], facts: Facts) -> int:
+def _priority(labels: Tree, steps: list[Step], facts: Facts) -> int:
     """Of the WorkloadPriorityClass, else of the first step that names a PriorityClass, else the default's."""
     if own := text(labels, PRIORITY_LABEL):
         return _value(facts.get("WorkloadPriorityClass", own))
-    names = (text(table(_pod_template(step), "spec"), "priorityClassName") for step in steps)
+    names = (text(step.pod_spec, "priorityClassName") for step in steps)
     if name := next(filter(None, names), ""):
         return SYSTEM_PRIORITIES.get(name) or _value(facts.get("PriorityClass", name))
     classes = (facts.get("PriorityClass", each) or {} for each in facts.names("PriorityClass"))

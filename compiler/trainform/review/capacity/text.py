@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from trainform.diagnostics.console import Style, aligned, styled
 from trainform.review.capacity.amounts import written
+from trainform.review.capacity.kueue_facts import FlavorResource
+from trainform.review.capacity.one_job import Verdict
 from trainform.review.capacity.verdicts import Capacity, QueueUse
 
-_RESET = "\x1b[0m"
-_COLOURS = {"fits": "\x1b[32m", "waits": "\x1b[33m", "never": "\x1b[1;31m", "unknown": "\x1b[36m"}
-_OVER = "\x1b[33m"
+_STYLES: dict[Verdict, Style] = {
+    "fits": {"fg": "green"},
+    "waits": {"fg": "yellow"},
+    "never": {"fg": "red", "bold": True},
+    "unknown": {"fg": "cyan"},
+}
+_OVER: Style = {"fg": "yellow"}
+"""More is requested than can be had."""
 
 _QUOTA_HEAD = ("QUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "BORROWABLE", "ASKED")
 _JOB_HEAD = ("JOB", "QUEUE", "VERDICT", "REASON")
@@ -26,39 +34,19 @@ def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> st
 
 
 def _tables(found: Capacity, colour: bool) -> list[str]:
-    quotas = [
-        ((queue, key.flavor, key.resource, *_amounts(key.resource, use)), _over(use))
-        for queue, uses in found.queues.items()
-        for key, use in uses.items()
-    ]
+    quotas = [_quota_row(queue, key, use, colour) for queue, uses in found.queues.items() for key, use in uses.items()]
     jobs = [
-        ((f"{job.namespace}/{job.name}", job.queue, job.verdict, job.reason), _COLOURS[job.verdict])
+        (f"{job.namespace}/{job.name}", job.queue, styled(job.verdict, _STYLES[job.verdict], colour=colour), job.reason)
         for job in found.jobs
     ]
-    tables = [_table(_QUOTA_HEAD, quotas, 5, colour)] if quotas else []
-    return [*tables, _table(_JOB_HEAD, jobs, 2, colour)] if jobs else tables
+    return [_table(head, rows) for head, rows in ((_QUOTA_HEAD, quotas), (_JOB_HEAD, jobs)) if rows]
 
 
-def _amounts(resource: str, use: QueueUse) -> tuple[str, str, str]:
-    nominal, borrowable, asked = (written(resource, number) for number in (use.nominal, use.borrowable, use.asked))
-    return nominal, borrowable, asked
+def _quota_row(queue: str, key: FlavorResource, use: QueueUse, colour: bool) -> tuple[str, ...]:
+    nominal, borrowable, asked = (written(key.resource, each) for each in (use.nominal, use.borrowable, use.asked))
+    style = _OVER if use.asked > use.nominal + use.borrowable else Style()
+    return queue, key.flavor, key.resource, nominal, borrowable, styled(asked, style, colour=colour)
 
 
-def _over(use: QueueUse) -> str:
-    return _OVER if use.asked > use.nominal + use.borrowable else ""
-
-
-def _table(head: Sequence[str], rows: Iterable[tuple[Sequence[str], str]], marked: int, colour: bool) -> str:
-    """Aligned columns; the cell `marked` of each row in the row's colour."""
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(head, *(cells for cells, _ in rows), strict=True)]
-    lines = [_line(head, widths, marked, "")]
-    lines += [_line(cells, widths, marked, style if colour else "") for cells, style in rows]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], marked: int, style: str) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-    if style:
-        padded[marked] = f"{style}{cells[marked]}{_RESET}{padded[marked][len(cells[marked]) :]}"
-    return "  ".join(padded).rstrip()
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "".join(f"{line}\n" for line in aligned([head, *rows]))

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from trainform.review.diff.grouping import Group, groups, reasons_of
-from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.model import Diff
 from trainform.review.diff.wording import (
-    are_listed,
+    ReasonWords,
+    Story,
     behind_lines,
-    consequence,
-    field_of,
     headline,
-    marks,
     meanings,
-    names,
-    object_of,
-    plain,
-    title,
+    stories,
     total_rows,
-    values,
     verb,
 )
 
@@ -70,8 +63,8 @@ def render_html(diff: Diff) -> str:
 
 def render_section(diff: Diff) -> Iterator[str]:
     """The page without its frame and title, for a page that shows more than a difference; it needs `STYLE`."""
-    for jobs in groups(diff.jobs):
-        yield from _group(jobs)
+    for story in stories(diff):
+        yield from _story(story)
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))
     head, rows = total_rows(diff)
     if rows:
@@ -82,29 +75,26 @@ def render_section(diff: Diff) -> Iterator[str]:
         yield f'<dl class="words">{"".join(told)}</dl>\n'
 
 
-def _group(jobs: Group) -> Iterator[str]:
-    change, told = jobs[0].change, consequence(jobs)
+def _story(story: Story) -> Iterator[str]:
+    told = f": {escape(story.consequence)}" if story.consequence else ""
     head = (
-        f'<span class="change" style="color: var(--{change})">{verb(change, len(jobs))}</span> '
-        f"<code>{escape(title(jobs))}</code> in {escape(plain(jobs[0].id[0]))}" + (f": {escape(told)}" if told else "")
+        f'<span class="change" style="color: var(--{story.change})">{verb(story.change, len(story.jobs))}</span> '
+        f"<code>{escape(story.title)}</code> in {escape(story.environment)}{told}"
     )
-    if not jobs[0].reasons:
+    if not story.reasons:
         yield f'<div class="flat">{head}</div>\n'
         return
     yield f"<details><summary>{head}</summary>\n"
-    if are_listed(jobs):
-        yield f"<p>{escape(names(jobs, _MOST_NAMES))}</p>\n"
-    reasons = reasons_of(jobs)
-    for thing in dict.fromkeys(object_of(jobs, reason) for reason in reasons):
-        rows = [_row(reason) for reason in reasons if object_of(jobs, reason) == thing]
-        yield from _table([thing, "before", "after", ""], rows)
+    if story.is_long:
+        yield f"<p>{escape(story.names(_MOST_NAMES))}</p>\n"
+    for thing, reasons in story.tables():
+        yield from _table([thing, "before", "after", ""], [_row(reason) for reason in reasons])
     yield "</details>\n"
 
 
-def _row(reason: Reason) -> list[str]:
-    before, after = values(reason) if reason.named else ("", "")
-    cells = [f"<code>{escape(cell)}</code>" if cell else "" for cell in (field_of(reason), before, after)]
-    return [*cells, escape(marks(reason))]
+def _row(reason: ReasonWords) -> list[str]:
+    cells = [f"<code>{escape(cell)}</code>" if cell else "" for cell in reason[1:4]]
+    return [*cells, escape(reason.marks)]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], name: str = "fields") -> Iterator[str]:

@@ -6,24 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from trainform.diagnostics.order import counted
-from trainform.review.diff.grouping import Group, groups, reasons_of
-from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.model import Diff
 from trainform.review.diff.update_rules import ORDER, Change
-from trainform.review.diff.wording import (
-    are_listed,
-    behind_lines,
-    consequence,
-    field_of,
-    headline,
-    marks,
-    meanings,
-    names,
-    object_of,
-    plain,
-    title,
-    total_rows,
-    values,
-)
+from trainform.review.diff.wording import ReasonWords, Story, behind_lines, headline, meanings, stories, total_rows
 
 LIMIT = 65_536
 """Characters of a comment that forges take. Bytes are counted, which are never fewer."""
@@ -62,18 +47,18 @@ def render_markdown(diff: Diff) -> str:
 
 def _jobs(diff: Diff, room: int) -> Iterator[str]:
     """The jobs of each change under its title, as long as there is room."""
-    told = groups(diff.jobs)
+    told = stories(diff)
     for change in ORDER:
-        of_it = [jobs for jobs in told if jobs[0].change == change]
+        of_it = [story for story in told if story.change == change]
         if not of_it:
             continue
-        head = [f"**{_TITLES[change]}** ({sum(map(len, of_it))})", ""]
+        head = [f"**{_TITLES[change]}** ({_count(of_it)})", ""]
         room -= _size(head)
         yield from head
-        for index, jobs in enumerate(of_it):
-            lines = _group(jobs)
+        for index, story in enumerate(of_it):
+            lines = _story(story)
             if _size(lines) > room:
-                left = counted(sum(map(len, of_it[index:])), "more job")
+                left = counted(_count(of_it[index:]), "more job")
                 yield f"… and {left}: the comment is full, `trainform diff` lists all"
                 yield ""
                 break
@@ -81,42 +66,44 @@ def _jobs(diff: Diff, room: int) -> Iterator[str]:
             yield from lines
 
 
+def _count(told: Iterable[Story]) -> int:
+    return sum(len(story.jobs) for story in told)
+
+
 def _size(lines: Sequence[str]) -> int:
     return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)
 
 
-def _group(jobs: Group) -> list[str]:
-    head = f"<b>{_escaped(title(jobs))}</b> in {_escaped(plain(jobs[0].id[0]))}"
-    told = f": {_escaped(consequence(jobs))}" if consequence(jobs) else ""
-    if not jobs[0].reasons:
+def _story(story: Story) -> list[str]:
+    head = f"<b>{_escaped(story.title)}</b> in {_escaped(story.environment)}"
+    told = f": {_escaped(story.consequence)}" if story.consequence else ""
+    if not story.reasons:
         return [f"- {head}{told}", ""]
     return [
         f"<details><summary>{head}{told}</summary>",
         "",
-        *([_escaped(names(jobs, _MOST_NAMES)), ""] if are_listed(jobs) else []),
-        *_reasons(jobs),
+        *([_escaped(story.names(_MOST_NAMES)), ""] if story.is_long else []),
+        *_reasons(story),
         "</details>",
         "",
     ]
 
 
-def _reasons(jobs: Group) -> Iterator[str]:
+def _reasons(story: Story) -> Iterator[str]:
     """A table for each object."""
-    reasons = reasons_of(jobs)
-    shown = reasons[:_MOST_REASONS]
-    for thing in dict.fromkeys(object_of(jobs, reason) for reason in shown):
+    for thing, reasons in story.tables(_MOST_REASONS):
         yield f"| {_code(thing)} | before | after | |"
         yield "|---|---|---|---|"
-        yield from (_row(reason) for reason in shown if object_of(jobs, reason) == thing)
+        yield from map(_row, reasons)
         yield ""
-    if len(shown) < len(reasons):
-        yield f"… and {counted(len(reasons) - len(shown), 'more field')}"
+    if left := len(story.reasons[_MOST_REASONS:]):
+        yield f"… and {counted(left, 'more field')}"
         yield ""
 
 
-def _row(reason: Reason) -> str:
-    before, after = map(_code, values(reason)) if reason.named else ("", "")
-    return f"| {_code(field_of(reason))} | {before} | {after} | {marks(reason)} |"
+def _row(reason: ReasonWords) -> str:
+    before, after = (_code(value) if value else "" for value in (reason.before, reason.after))
+    return f"| {_code(reason.field)} | {before} | {after} | {reason.marks} |"
 
 
 def _behind(diff: Diff) -> list[str]:

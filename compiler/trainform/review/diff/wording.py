@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import spelled
-from trainform.review.diff.grouping import Group, shared_object
+from trainform.review.diff.grouping import Group, groups, reasons_of, shared_object
 from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Ask, Sum
 from trainform.review.diff.update_rules import RERUN_PATH, Change
@@ -79,25 +79,74 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def title(group: Group) -> str:
-    """`ml/llm`, or `500 jobs`."""
-    return names(group) if len(group) <= _FEW else counted(len(group), "job")
+class ReasonWords(NamedTuple):
+    """One field that differs, for people: the object, the field, its values at bearable length, `immutable, inherited`.
+
+    An object that comes or goes as a whole has no values.
+    """
+
+    object: str
+    field: str
+    before: str
+    after: str
+    marks: str
 
 
-def names(group: Group, most: int | None = None) -> str:
-    """The names of the jobs; `most` of them, and how many there are besides."""
-    told = [plain(job.full_name) for job in group[:most]]
-    left = len(group) - len(told)
-    return ", ".join(told) + (f" and {left} more" if left else "")
+class Story(NamedTuple):
+    """Jobs of one environment that change in the same way.
+
+    `consequence` is what the cluster will do, and what somebody has to do for it; empty where nothing needs a word.
+    Reasons that are immutable come first. Every text is printable.
+    """
+
+    change: Change
+    environment: str
+    jobs: list[str]
+    consequence: str
+    reasons: list[ReasonWords]
+
+    @property
+    def title(self) -> str:
+        """`ml/llm`, or `500 jobs`."""
+        return counted(len(self.jobs), "job") if self.is_long else ", ".join(self.jobs)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the title is a count, so that the names are told besides."""
+        return len(self.jobs) > _FEW
+
+    def names(self, most: int | None = None) -> str:
+        """The names of the jobs; `most` of them, and how many there are besides."""
+        left = len(self.jobs[most:]) if most else 0
+        return ", ".join(self.jobs[:most]) + (f" and {left} more" if left else "")
+
+    def tables(self, most: int | None = None) -> Iterator[tuple[str, list[ReasonWords]]]:
+        """The first reasons, by object."""
+        shown = self.reasons[:most]
+        for thing in dict.fromkeys(reason.object for reason in shown):
+            yield thing, [reason for reason in shown if reason.object == thing]
 
 
-def are_listed(group: Group) -> bool:
-    """Whether the names are to be told besides the title."""
-    return len(group) > _FEW
+def stories(diff: Diff) -> list[Story]:
+    """What becomes of the jobs, those of like changes together; not who is behind."""
+    return [_story(group) for group in groups(diff.jobs)]
 
 
-def consequence(group: Group) -> str:
-    """What the cluster will do, and what somebody has to do for it; empty where nothing needs a word."""
+def _story(group: Group) -> Story:
+    job = group[0]
+    names = [plain(each.full_name) for each in group]
+    reasons = [_words(group, reason) for reason in reasons_of(group)]
+    return Story(job.change, plain(job.id[0]), names, _consequence(group), reasons)
+
+
+def _words(group: Group, reason: Reason) -> ReasonWords:
+    thing = reason.object if len(group) == 1 else shared_object(group[0], reason)
+    before, after = _values(reason) if reason.named else ("", "")
+    marks = ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
+    return ReasonWords(plain(thing), _field(reason), before, after, marks)
+
+
+def _consequence(group: Group) -> str:
     job = group[0]
     match job.change:
         case "restart":
@@ -186,7 +235,7 @@ def _written(given: Any) -> str:
 _NONE = "(none)"
 
 
-def values(reason: Reason) -> tuple[str, str]:
+def _values(reason: Reason) -> tuple[str, str]:
     """Before and after, at bearable length. Of two long values what differs is shown, not what they begin with."""
     before, after = _written(reason.before), _written(reason.after)
     shared = 0
@@ -202,21 +251,11 @@ def _cut(text: str, start: int) -> str:
     return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
 
 
-def marks(reason: Reason) -> str:
-    """`immutable, inherited`, as far as they hold."""
-    return ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
-
-
-def field_of(reason: Reason) -> str:
+def _field(reason: Reason) -> str:
     """The path with names in place of indexes; a word where the object as a whole comes or goes."""
     if reason.named:
         return plain(reason.named)
     return "(new object)" if reason.before is None else "(removed)"
-
-
-def object_of(group: Group, reason: Reason) -> str:
-    """`JobSet/llm`; `JobSet/…` where it is one of each job of a group."""
-    return plain(reason.object if len(group) == 1 else shared_object(group[0], reason))
 
 
 def total_rows(diff: Diff) -> tuple[list[str], list[list[str]]]:

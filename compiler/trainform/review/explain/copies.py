@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.companions import own_name, runtime_of
 from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
-from trainform.review.explain.leaves import Key, object_name
-from trainform.review.explain.sources import Author, Sources, element
+from trainform.k8s.tree import Tree, object_name, value_at
+from trainform.review.explain.leaves import Key
+from trainform.review.explain.sources import Author, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from trainform.core.plan import Plan
     from trainform.core.pod_set import PodSet
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
@@ -140,7 +140,7 @@ class _Copies:
         self.sources.copy(environment, multi, self.jobset, ("spec", "managedBy"), spelled=lambda on: on and MULTIKUEUE)
         for pods in self.plan.pod_sets:
             own = (*KUEUE, "steps", pods.name, "topology")
-            asked = (*KUEUE, "topology") if element(environment.document.tree, own) is None else own
+            asked = (*KUEUE, "topology") if value_at(environment.document.tree, own) is None else own
             for annotation, path in TOPOLOGY.items():
                 key = (*_pod(pods), "metadata", "annotations", annotation)
                 self.sources.copy(environment, (*asked, *path), self.jobset, key, spelled=_as_text)
@@ -186,7 +186,7 @@ class _Copies:
         self.sources.copy(self.trainjob, (*path, "storageUri"), self.jobset, uri)
         self.sources.copy(self.trainjob, (*path, "env"), self.jobset, (*container, "env"))
         secret = (*path, "secretRef", "name")
-        if (name := element(self.trainjob.document.tree, secret)) is not None:
+        if (name := value_at(self.trainjob.document.tree, secret)) is not None:
             key = (*container, "envFrom", (str(name), 0), "secretRef", "name")
             self.sources.copy(self.trainjob, secret, self.jobset, key)
 
@@ -206,9 +206,9 @@ class _Copies:
 
 def _patches(document: Document) -> Iterator[tuple[str, Path]]:
     """Manager and template of each runtimePatch."""
-    for index, patch in enumerate(element(document.tree, ("spec", "runtimePatches")) or ()):
+    for index, patch in enumerate(value_at(document.tree, ("spec", "runtimePatches")) or ()):
         path = ("spec", "runtimePatches", index)
-        yield str(element(patch, ("manager",))), (*path, "trainingRuntimeSpec", "template")
+        yield str(value_at(patch, ("manager",))), (*path, "trainingRuntimeSpec", "template")
 
 
 def _job(pods: PodSet) -> Key:

@@ -10,7 +10,6 @@ from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
 
 Key = tuple[str | tuple[str, int], ...]
 """As a path, but an entry of a list is `(name, n)`: the n-th that is called so, `("node", 0)`. An entry without
@@ -81,8 +80,3 @@ def _name(entry: Any, merge_key: str) -> str:
 
 def _is_named(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("name"), str)
-
-
-def object_name(tree: Tree) -> str:
-    """`JobSet/llm`."""
-    return f"{tree['kind']}/{tree['metadata']['name']}"

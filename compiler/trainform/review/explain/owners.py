@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from trainform.core.companions import KINDS, runtime_of
 from trainform.k8s.defaults import admit
+from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.copies import sources_of
-from trainform.review.explain.leaves import Leaf, leaves, node_of, object_name, same
+from trainform.review.explain.leaves import Leaf, leaves, node_of, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.patches import trace_patches
 from trainform.review.explain.trace import At, Recorder, Step, Trace, snapshot_of
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from trainform.core.compile import CompiledJob
     from trainform.core.plan import Plan
-    from trainform.k8s.tree import Tree
     from trainform.review.explain.sources import Sources, Stated
     from trainform.source import Document
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.k8s.tree import value_at
 from trainform.review.explain.leaves import Key, Leaf, leaves, node_below, node_of, same
 from trainform.review.explain.owner import Owner, OwnerKind
 from trainform.review.explain.trace import At
@@ -62,7 +63,7 @@ class Sources:
 
         `spelled` says how a value is written there, where that differs, `renamed` what list entries are called.
         """
-        tree = element(author.document.tree, source)
+        tree = value_at(author.document.tree, source)
         node = node_below(node_of(target.partition("/")[0]), key)
         for leaf in leaves(tree, node, key, source):
             value = spelled(leaf.value) if spelled else leaf.value
@@ -92,13 +93,3 @@ def _is_address(leaf: Leaf) -> bool:
 
 def _renamed(key: Key, names: Mapping[str, str]) -> Key:
     return tuple((names.get(part[0], part[0]), part[1]) if isinstance(part, tuple) else part for part in key)
-
-
-def element(tree: Any, path: Path) -> Any:
-    """The element of a document, or None."""
-    for part in path:
-        try:
-            tree = tree[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return tree

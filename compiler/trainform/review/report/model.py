@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.runtime import FRAMEWORKS
+from trainform.core.finished import finished_steps
 from trainform.core.resources import gpu_count
-from trainform.k8s.rules.parts import table, tables, text
+from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, table, tables, text
 from trainform.review.capacity.amounts import spelled
 from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
 from trainform.review.capacity.verdicts import JobVerdict, QueueUse, capacity
@@ -16,7 +18,6 @@ from trainform.review.diff.totals import Ask, Sum, ask_of
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 """Upstream's label of a runtime, by which its SDK tells frameworks apart, too."""
@@ -41,7 +42,7 @@ class Known(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Step(NamedTuple):
+class StepRow(NamedTuple):
     """A replicated job: `pods` that run at once, `gpus` and `requests` of each of them.
 
     `after` names the steps that must have come to a status before it starts.
@@ -60,7 +61,7 @@ class FleetJob(NamedTuple):
 
     known: Known
     queue: str
-    steps: tuple[Step, ...]
+    steps: tuple[StepRow, ...]
     ask: Ask
     verdict: str = ""
     reason: str = ""
@@ -78,7 +79,7 @@ class FleetJob(NamedTuple):
         return sum(step.pods * step.gpus for step in self.steps)
 
 
-class Quota(NamedTuple):
+class QuotaRow(NamedTuple):
     """A quota of a ClusterQueue, and what its jobs ask of it."""
 
     environment: str
@@ -114,7 +115,7 @@ class Fleet(NamedTuple):
 
     environment: str
     jobs: tuple[FleetJob, ...]
-    quotas: tuple[Quota, ...]
+    quotas: tuple[QuotaRow, ...]
     is_sound: bool = True
 
 
@@ -156,14 +157,14 @@ def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: b
     verdicts = iter(held.jobs)
     judged = tuple(_judged(job, next(verdicts)) if demand and held.queues else job for job, demand in jobs)
     quotas = [
-        Quota(environment, queue, key.flavor, key.resource, use)
+        QuotaRow(environment, queue, key.flavor, key.resource, use)
         for queue, uses in held.queues.items()
         for key, use in uses.items()
     ]
     return Fleet(environment, judged, tuple(sorted(quotas, key=_scarcest_first)))
 
 
-def _scarcest_first(quota: Quota) -> tuple[bool, str, str, str]:
+def _scarcest_first(quota: QuotaRow) -> tuple[bool, str, str, str]:
     return not quota.is_gpu, quota.queue, quota.flavor, quota.resource
 
 
@@ -183,13 +184,12 @@ def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
     return job._replace(verdict=verdict.verdict, reason=verdict.reason)
 
 
-def _steps(jobset: Tree, demand: JobDemand) -> Iterator[Step]:
-    trees = tables(table(jobset, "spec"), "replicatedJobs")
-    for tree, asked in zip(trees, demand.pod_sets, strict=True):
-        after = [(text(each, "name"), text(each, "status")) for each in tables(tree, "dependsOn")]
+def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
+    for step, asked in zip(finished_steps(jobset), demand.pod_sets, strict=True):
+        after = [(text(each, "name"), text(each, "status")) for each in tables(step.job, "dependsOn")]
         images = dict.fromkeys(text(each, "image") for each in tables(asked.pod_spec, "containers"))
         gpus = gpu_count({"requests": asked.requests})
-        yield Step(asked.name, asked.count, gpus, _written(asked), tuple(after), tuple(filter(None, images)))
+        yield StepRow(asked.name, asked.count, gpus, _written(asked), tuple(after), tuple(filter(None, images)))
 
 
 def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
@@ -202,7 +202,7 @@ def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
 
 def framework_of(runtime: Tree) -> str:
     """What a runtime says it is for: its label, else the member of its mlPolicy."""
-    labels = table(table(runtime, "metadata"), "labels")
+    labels = labels_of(runtime)
     policy = table(table(runtime, "spec"), "mlPolicy")
     return text(labels, FRAMEWORK_LABEL) or next((name for name in FRAMEWORKS if name in policy), PLAIN)
 

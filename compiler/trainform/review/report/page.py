@@ -19,7 +19,7 @@ from trainform.review.diff.grouping import groups
 from trainform.review.diff.html import STYLE, render_section
 from trainform.review.diff.model import Diff
 from trainform.review.diff.wording import VERBS, headline
-from trainform.review.report.model import NO_QUEUE, FleetJob, Report, Step, grouped
+from trainform.review.report.model import NO_QUEUE, FleetJob, Report, StepRow, grouped
 
 FILES = ("page.html.j2", "style.css", "script.js")
 """The texts that a page is made of, in the folder `templates` beside this file."""
@@ -101,7 +101,7 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
 
 def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
     """What the script draws from, row by row; steps and texts that many jobs share are there once."""
-    steps: dict[tuple[Step, ...], int] = {}
+    steps: dict[tuple[StepRow, ...], int] = {}
     texts: dict[str, int] = {}
     told = [
         [

@@ -17,9 +17,6 @@ from trainform.source.text import Source, decode
 if TYPE_CHECKING:
     from trainform.source.templates.rendering import Text
 
-SUFFIXES = (".yaml.j2", ".yml.j2")
-"""How the name of a template ends."""
-
 MAX_TEMPLATE = 128 * 2**10
 """Characters that a template may have: Jinja takes two seconds for the worst of this size."""
 

@@ -1,8 +1,8 @@
-"""What people write where an Environment knows no such field, by the path without list indexes."""
+"""Advice for an Environment."""
 
 from __future__ import annotations
 
-from trainform.api.dialects import Advice
+from trainform.api.advice import Advice
 
 _KUEUE = "spec.scheduling.kueue"
 _GANG = "spec.scheduling.gang"
@@ -64,4 +64,3 @@ ENVIRONMENT: dict[str, Advice] = {
     "spec.secrets.externalSecret": Advice("write spec.secrets.mode", "secrets: {mode: external-secret}"),
     "spec.secrets.sops": Advice("write spec.secrets.mode", "secrets: {mode: sops, recipients: [age1…]}"),
 }
-"""Advice for an Environment."""

@@ -1,31 +1,9 @@
-"""What people write where the API knows no such field: older dialects, and the common wrong places.
-
-The API server drops these without a word. A row is keyed by the path without list indexes.
-"""
+"""Advice for a TrainJob."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from trainform.diagnostics import Path
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What takes the place of a field, with an example to copy."""
-
-    instead: str
-    example: str = ""
-    older: bool = False
-    """Once a field of the API."""
-
-    @property
-    def hint(self) -> str:
-        if "\n" in self.example:
-            return f"{self.instead}; for example\n{self.example}"
-        example = f"; for example {self.example}" if self.example else ""
-        return self.instead + example
-
+from trainform.api.advice import Advice
+from trainform.api.advice.runtime import ELASTIC, POD, TEMPLATE
 
 _PATCH = "spec.runtimePatches[].trainingRuntimeSpec"
 _JOB_PATCH = f"{_PATCH}.template.spec.replicatedJobs[]"
@@ -36,8 +14,6 @@ runtimePatches:
   trainingRuntimeSpec: {template: {spec: {replicatedJobs: [
     {name: node, template: {spec: {template: {spec: {
       %s}}}}}]}}}"""
-_TEMPLATE = "spec.template.spec"
-_POD = f"{_TEMPLATE}.replicatedJobs[].template.spec.template.spec"
 _RUNTIME = "set it in the runtime"
 
 
@@ -54,12 +30,6 @@ _POD_TEMPLATE = Advice(
     f"write spec.trainer.{{image,command,args,env,resourcesPerNode}}, or {_POD_PATCH} for the rest",
     "trainer: {image: registry.example.com/train:1, command: [python, train.py]}",
 )
-_ELASTIC = Advice(
-    "elastic training was removed in Trainer 2.2: set a fixed node count and let the JobSet restart",
-    "mlPolicy: {numNodes: 4, torch: {}} with template.spec.failurePolicy: {maxRestarts: 3}",
-    older=True,
-)
-_PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
 _PATCHED_CONTAINER = {
     "image": Advice(
         "a patch cannot set it: write spec.trainer.image", "trainer: {image: registry.example.com/train:1}"
@@ -72,12 +42,73 @@ _PATCHED_CONTAINER = {
     ),
 }
 
+_RESOURCES = Advice("write spec.trainer.resourcesPerNode", 'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}}')
+_NODES = Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}")
+_QUEUE = Advice("write a label of the job", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}")
+_RESTARTS = Advice(f"{_RUNTIME}, at spec.template.spec.failurePolicy", "failurePolicy: {maxRestarts: 3}")
+
+_PATCHED = (
+    "affinity",
+    "imagePullSecrets",
+    "initContainers",
+    "schedulingGates",
+    "serviceAccountName",
+    "terminationGracePeriodSeconds",
+    "tolerations",
+)
+"""Fields of pods that a patch may set."""
+
+_OTHERS = (
+    "dnsPolicy",
+    "hostNetwork",
+    "priorityClassName",
+    "restartPolicy",
+    "runtimeClassName",
+    "schedulerName",
+    "shareProcessNamespace",
+    "topologySpreadConstraints",
+)
+"""Fields of pods that only a runtime may set."""
+
+_OF_CONTAINER = ("envFrom", "imagePullPolicy", "lifecycle", "livenessProbe", "ports", "workingDir")
+"""Fields of a container that only a runtime may set."""
+
+_EITHER = ("spec", "spec.trainer")
+
 JOB: dict[str, Advice] = {
+    # Fields of pods and of other kinds of job.
+    **{f"{place}.{field}": Advice(f"write {_POD_PATCH}.spec.{field}") for place in _EITHER for field in _PATCHED},
+    "spec.nodeSelector": Advice(f"write {_POD_PATCH}.spec.nodeSelector"),
+    **{f"{place}.{field}": Advice(f"{_RUNTIME}, at {POD}.{field}") for place in _EITHER for field in _OTHERS},
+    **{
+        f"{place}.{field}": Advice(f"{_RUNTIME}, at {POD}.containers[].{field}")
+        for place in _EITHER
+        for field in _OF_CONTAINER
+    },
+    **{
+        f"{place}.{field}": _RESOURCES
+        for place in _EITHER
+        for field in ("cpu", "gpu", "gpus", "limits", "memory", "requests")
+    },
+    "spec.resources": _RESOURCES,
+    **{
+        f"{place}.{field}": _NODES
+        for place in _EITHER
+        for field in ("completions", "numWorkers", "parallelism", "replicas", "workers")
+    },
+    **{f"spec.{field}": _QUEUE for field in ("localQueue", "queue", "queueName")},
+    **{f"{place}.{field}": _RESTARTS for place in _EITHER for field in ("backoffLimit", "maxRestarts")},
+    "spec.replicatedJobs": Advice(f"{_RUNTIME}, at spec.template.spec.replicatedJobs, or patch it by runtimePatches"),
+    **{
+        f"spec.{framework}": Advice(f"{_RUNTIME}, at spec.mlPolicy.{framework}")
+        for framework in ("flux", "jax", "mpi", "torch", "xgboost")
+    },
+    # Fields of older dialects, and what a job says elsewhere.
     "spec.podTemplateOverrides": _OVERRIDES,
     "spec.podSpecOverrides": _OVERRIDES,
     "spec.templateOverrides": _OVERRIDES,
-    "spec.elasticPolicy": _ELASTIC,
-    "spec.trainer.elasticPolicy": _ELASTIC,
+    "spec.elasticPolicy": ELASTIC,
+    "spec.trainer.elasticPolicy": ELASTIC,
     "spec.modelConfig": Advice(
         "write spec.initializer.model", "initializer: {model: {storageUri: hf://org/model}}", older=True
     ),
@@ -100,11 +131,11 @@ JOB: dict[str, Advice] = {
         f"{_RUNTIME}; a job sets spec.trainer.numNodes and numProcPerNode", "trainer: {numNodes: 2}"
     ),
     "spec.podGroupPolicy": Advice(_RUNTIME, "podGroupPolicy: {coscheduling: {scheduleTimeoutSeconds: 120}}"),
-    "spec.failurePolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.failurePolicy", "failurePolicy: {maxRestarts: 3}"),
-    "spec.successPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.successPolicy"),
-    "spec.cleanupPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
-    "spec.cleanPodPolicy": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
-    "spec.ttlSecondsAfterFinished": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
+    "spec.failurePolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.failurePolicy", "failurePolicy: {maxRestarts: 3}"),
+    "spec.successPolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.successPolicy"),
+    "spec.cleanupPolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished"),
+    "spec.cleanPodPolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished"),
+    "spec.ttlSecondsAfterFinished": Advice(f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished"),
     "spec.template": Advice(f"{_RUNTIME}, or write {_POD_PATCH}"),
     "spec.runtimeRef.apiVersion": Advice(
         "write spec.runtimeRef.apiGroup, or leave it out", "apiGroup: trainer.kubeflow.org"
@@ -118,20 +149,18 @@ JOB: dict[str, Advice] = {
     "spec.trainer.tolerations": Advice(f"write {_POD_PATCH}.spec.tolerations"),
     "spec.trainer.podTemplate": _POD_TEMPLATE,
     "spec.trainer.container": _POD_TEMPLATE,
-    "spec.trainer.resources": Advice(
-        "write spec.trainer.resourcesPerNode", 'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}}'
-    ),
+    "spec.trainer.resources": _RESOURCES,
     "spec.initializer.model.accessToken": Advice(
         "write a Secret and name it in spec.initializer.model.secretRef", "secretRef: {name: hf-token}"
     ),
     "spec.initializer.dataset.accessToken": Advice(
         "write a Secret and name it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
     ),
-    f"{_JOB_PATCH}.template.spec.parallelism": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
-    f"{_JOB_PATCH}.template.spec.completions": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
+    f"{_JOB_PATCH}.template.spec.parallelism": _NODES,
+    f"{_JOB_PATCH}.template.spec.completions": _NODES,
     f"{_JOB_PATCH}.replicas": Advice("leave it out: a step is one Job; write spec.trainer.numNodes"),
     f"{_PATCH}.template.spec.ttlSecondsAfterFinished": Advice(
-        f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished: a patch cannot"
+        f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished: a patch cannot"
     ),
     **{f"{_POD_PATCH}.spec.containers[].{field}": advice for field, advice in _PATCHED_CONTAINER.items()},
     **{
@@ -139,45 +168,6 @@ JOB: dict[str, Advice] = {
         for field in ("args", "command", "env", "image", "numNodes", "numProcPerNode", "resourcesPerNode")
     },
 }
-"""Advice for a TrainJob."""
-
-_POD_FIELDS = (
-    "affinity",
-    "containers",
-    "imagePullSecrets",
-    "initContainers",
-    "nodeSelector",
-    "priorityClassName",
-    "restartPolicy",
-    "runtimeClassName",
-    "schedulerName",
-    "securityContext",
-    "serviceAccountName",
-    "terminationGracePeriodSeconds",
-    "tolerations",
-    "topologySpreadConstraints",
-    "volumes",
-)
-
-RUNTIME: dict[str, Advice] = {
-    "spec.mlPolicy.torch.numProcPerNode": _PROCESSES,
-    "spec.mlPolicy.torch.elasticPolicy": _ELASTIC,
-    "spec.mlPolicy.numProcPerNode": _PROCESSES,
-    "spec.numNodes": Advice("write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}", older=True),
-    "spec.podGroupPolicySource": Advice("write spec.podGroupPolicy", "podGroupPolicy: {coscheduling: {}}"),
-    "spec.mlPolicySource": Advice("write spec.mlPolicy", "mlPolicy: {torch: {}}"),
-    **{
-        f"spec.{framework}": Advice(f"write spec.mlPolicy.{framework}")
-        for framework in ("flux", "jax", "mpi", "torch", "xgboost")
-    },
-    **{
-        f"spec.{field}": Advice(f"write {_TEMPLATE}.{field}")
-        for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
-    },
-    **{f"{_TEMPLATE}.{field}": Advice(f"it is a field of pods: write {_POD}.{field}") for field in _POD_FIELDS},
-    "spec.template.replicatedJobs": Advice(f"write {_TEMPLATE}.replicatedJobs"),
-}
-"""Advice for a runtime."""
 
 OLDER_VALUES: dict[str, Advice] = {
     "spec.trainer.numProcPerNode": Advice(
@@ -188,7 +178,6 @@ OLDER_VALUES: dict[str, Advice] = {
 }
 """Fields that used to be strings (`auto`, `cpu`, `gpu`, "8")."""
 
-
 ANY_OTHER: dict[str, Advice] = {
     "spec.trainer.resourcesPerNode": Advice(
         "write spec.trainer.resourcesPerNode.limits or .requests",
@@ -196,9 +185,3 @@ ANY_OTHER: dict[str, Advice] = {
     ),
 }
 """Objects in which any unknown field that resembles no known one has the same cause."""
-
-
-def advice(table: dict[str, Advice], path: Path) -> Advice | None:
-    """The row for `path`, or None."""
-    text = "".join("[]" if isinstance(part, int) else f".{part}" for part in path)
-    return table.get(text.removeprefix("."))

@@ -1,0 +1,53 @@
+"""Advice for a runtime."""
+
+from __future__ import annotations
+
+from trainform.api.advice import Advice
+
+TEMPLATE = "spec.template.spec"
+POD = f"{TEMPLATE}.replicatedJobs[].template.spec.template.spec"
+ELASTIC = Advice(
+    "elastic training was removed in Trainer 2.2: set a fixed node count and let the JobSet restart",
+    "mlPolicy: {numNodes: 4, torch: {}} with template.spec.failurePolicy: {maxRestarts: 3}",
+    older=True,
+)
+"""Of runtimes and of jobs alike."""
+
+_PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
+_POD_FIELDS = (
+    "affinity",
+    "containers",
+    "imagePullSecrets",
+    "initContainers",
+    "nodeSelector",
+    "priorityClassName",
+    "restartPolicy",
+    "runtimeClassName",
+    "schedulerName",
+    "securityContext",
+    "serviceAccountName",
+    "terminationGracePeriodSeconds",
+    "tolerations",
+    "topologySpreadConstraints",
+    "volumes",
+)
+
+RUNTIME: dict[str, Advice] = {
+    "spec.mlPolicy.torch.numProcPerNode": _PROCESSES,
+    "spec.mlPolicy.torch.elasticPolicy": ELASTIC,
+    "spec.mlPolicy.numProcPerNode": _PROCESSES,
+    "spec.numNodes": Advice("write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}", older=True),
+    "spec.podGroupPolicySource": Advice("write spec.podGroupPolicy", "podGroupPolicy: {coscheduling: {}}"),
+    "spec.mlPolicySource": Advice("write spec.mlPolicy", "mlPolicy: {torch: {}}"),
+    **{
+        f"spec.{framework}": Advice(f"write spec.mlPolicy.{framework}")
+        for framework in ("flux", "jax", "mpi", "torch", "xgboost")
+    },
+    **{
+        f"spec.{field}": Advice(f"write {TEMPLATE}.{field}")
+        for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
+    },
+    **{f"{TEMPLATE}.{field}": Advice(f"it is a field of pods: write {POD}.{field}") for field in _POD_FIELDS},
+    "spec.template.replicatedJobs": Advice(f"write {TEMPLATE}.replicatedJobs"),
+}
+"""Advice for a runtime."""

@@ -1,0 +1,42 @@
+"""Text for a terminal: styles and aligned columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypedDict
+
+from trainform.diagnostics.excerpt import columns
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Style(TypedDict, total=False):
+    """What `click.style` takes, as far as we use it."""
+
+    fg: str
+    bold: bool
+    dim: bool
+
+
+def styled(text: str, style: Style, *, colour: bool) -> str:
+    """`text` in a style, by ANSI escapes; as it is without `colour`, or where either is empty."""
+    if not (colour and text and style):
+        return text
+    import click
+
+    return click.style(text, **style)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row: columns as wide as their widest cell, two spaces between them. Cells may be styled."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - _width(cell))
+
+
+def _width(cell: str) -> int:
+    return columns(_ESCAPES.sub("", cell))

@@ -1,0 +1,24 @@
+"""The kinds of cluster facts: objects that describe a cluster, which an Environment may declare."""
+
+from __future__ import annotations
+
+_KUEUE = ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1")
+_KUEUE_FROM_ALPHA = (*_KUEUE, "kueue.x-k8s.io/v1alpha1")
+
+FACT_VERSIONS: dict[str, tuple[str, ...]] = {
+    "Namespace": ("v1",),
+    "LimitRange": ("v1",),
+    "PriorityClass": ("scheduling.k8s.io/v1",),
+    "RuntimeClass": ("node.k8s.io/v1",),
+    "WorkloadPriorityClass": _KUEUE,
+    "ClusterQueue": _KUEUE,
+    "Cohort": _KUEUE_FROM_ALPHA,
+    "LocalQueue": _KUEUE,
+    "ResourceFlavor": _KUEUE,
+    "Topology": _KUEUE_FROM_ALPHA,
+    "Queue": ("scheduling.volcano.sh/v1beta1",),
+}
+"""By kind, the API versions that have it, all of one group, the newest first."""
+
+CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue"})
+"""Kinds without a namespace."""

@@ -1,0 +1,67 @@
+"""The keywords of JSON Schema that our schemas use: which of them one value breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from trainform.k8s.schema.definitions import Schema
+
+LIST_KEYS = "x-kubernetes-list-map-keys"
+
+_TYPES = {dict: "object", list: "array", str: "string", int: "integer", bool: "boolean", type(None): "null"}
+_SIZES = {
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_LIST_KEY_DEFAULTS = {"protocol": "TCP"}
+"""What the CRDs fill in before they compare the entries of a list."""
+
+
+def types_of(schema: Schema) -> list[str]:
+    """The JSON types that a schema allows; none where it allows anything."""
+    allowed = schema.get("type", [])
+    return allowed if isinstance(allowed, list) else [allowed]
+
+
+def type_of(value: Any) -> str:
+    """The JSON type of a value; a float without a fraction is an integer, as in JSON."""
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return _TYPES[type(value)]
+
+
+def broken_keyword(schema: Schema, value: Any) -> str:
+    """The keyword that a value of an allowed type breaks by itself, apart from what it holds; empty for none."""
+    kind = type_of(value)
+    if kind == "string" and value not in schema.get("enum", (value,)):
+        return "enum"
+    least, most = _SIZES.get(kind, ("minimum", "maximum"))
+    size = len(value) if kind in _SIZES else value
+    if size < schema.get(least, size):
+        return least
+    if size > schema.get(most, size):
+        return most
+    # Every pattern of ours is anchored at both ends.
+    return "pattern" if kind == "string" and "pattern" in schema and not re.fullmatch(schema["pattern"], value) else ""
+
+
+def duplicates(keys: Sequence[str], items: list[Any]) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    """Entries of a list that have the key of an earlier one: both indexes, and the values of the key."""
+    first: dict[tuple[Any, ...], int] = {}
+    for index, item in enumerate(items):
+        values = _key_of(keys, item)
+        if values and first.setdefault(values, index) != index:
+            yield index, first[values], values
+
+
+def _key_of(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
+    """The values that tell an entry from the others; empty when it lacks one, which is a problem of its own."""
+    if not keys:
+        return (item,) if isinstance(item, (str, int)) else ()
+    if not isinstance(item, dict):
+        return ()
+    values = tuple(_LIST_KEY_DEFAULTS.get(key) if item.get(key) is None else item[key] for key in keys)
+    return values if all(isinstance(value, (str, int)) for value in values) else ()

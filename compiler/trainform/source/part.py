@@ -1,0 +1,65 @@
+"""The text of one YAML document of a file, and the nodes that know where its elements stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from yaml.error import YAMLError
+from yaml.nodes import MappingNode, Node
+
+from trainform.diagnostics import Position
+from trainform.source.build import is_merge, merge_sources, read_key
+from trainform.source.json_text import without_pairs
+from trainform.source.parser import TooDeep, compose
+from trainform.source.text import Source
+
+Entry = tuple[Node, Node]
+"""Key and value of a mapping."""
+
+
+class Part:
+    """The part of a file that holds one YAML document; its nodes are kept only once they are asked for."""
+
+    def __init__(self, source: Source, start: int, text: str) -> None:
+        self.source = source
+        self.start = start
+        self.text = text
+        self._entries: dict[int, dict[str | None, Entry]] = {}
+
+    @cached_property
+    def root(self) -> Node | None:
+        """The nodes with their marks, by a second parse; None where JSON was read that is no YAML."""
+        try:
+            return compose(without_pairs(self.text))
+        except (YAMLError, TooDeep):
+            return None
+
+    def entries(self, node: MappingNode) -> dict[str | None, Entry]:
+        """The entries of a mapping by key, those that win: the last of equal keys, then merged ones.
+
+        Kept by the identity of the node, which lives as long as `root`: a mapping may be asked for each of
+        thousands of keys.
+        """
+        found = self._entries.get(id(node))
+        if found is None:
+            found = self._entries[id(node)] = {}
+            for entry in _entries(node):
+                found.setdefault(read_key(entry[0]), entry)
+        return found
+
+    def position_of(self, node: Node) -> Position:
+        return self.position_at(node.start_mark.index)
+
+    def position_at(self, index: int) -> Position:
+        """Line and column in the file of a character of this part."""
+        return self.source.position_at(self.start + index)
+
+
+def _entries(node: MappingNode) -> Iterator[Entry]:
+    """The entries of a mapping, those that win first."""
+    yield from (pair for pair in reversed(node.value) if not is_merge(pair[0]))
+    for key, value in reversed(node.value):
+        if is_merge(key):
+            for source in merge_sources(value):
+                yield from _entries(source)
