@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from trainform.api.runtime import MpiPolicy
 from trainform.core.blame import blame
 from trainform.core.finished import Step, finished_jobset, finished_steps
-from trainform.core.gang import Gang, gang_demand
+from trainform.core.gang import GANG_QUEUE, Gang, gang_demand
 from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
 from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.provenance import Source
 from trainform.core.resources import gpu_count
 from trainform.core.schedulers import (
     SCHEDULER_NAMES,
@@ -22,6 +23,7 @@ from trainform.core.schedulers import (
 from trainform.core.secrets import SecretNeed, is_in_the_clear
 from trainform.core.trainer import (
     COMPLETION_INDEX,
+    NUM_NODES,
     TRAINER_PORT,
     count_per_node,
     env_var,
@@ -29,6 +31,7 @@ from trainform.core.trainer import (
     no_reserved_variables,
     set_nodes,
     set_trainer_env,
+    set_trainer_fields,
     trainer_host,
     trainer_resources,
     without_trainer,
@@ -49,7 +52,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPLETION_INDEX",
+    "GANG_QUEUE",
     "NODE_CONTAINER",
+    "NUM_NODES",
     "SCHEDULER_NAMES",
     "STAGES",
     "STEP_LABEL",
@@ -64,6 +69,7 @@ __all__ = [
     "Plugin",
     "PodSet",
     "SecretNeed",
+    "Source",
     "Step",
     "Trainer",
     "Tree",
@@ -87,6 +93,7 @@ __all__ = [
     "send_to_scheduler",
     "set_nodes",
     "set_trainer_env",
+    "set_trainer_fields",
     "table",
     "tables",
     "tell_undeclared",

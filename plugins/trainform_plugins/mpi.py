@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from trainform.plugin import (
     NODE_CONTAINER,
+    NUM_NODES,
     TRAINER_STEP,
     MpiPolicy,
     Plan,
@@ -157,7 +158,7 @@ def _count_pods(plan: Plan) -> None:
     trainer = plan.job.spec.trainer
     asked = trainer.num_nodes if trainer else None
     if node is not None and asked is not None:
-        node.count = _without_launcher(plan, asked)
+        node.set_count(_without_launcher(plan, asked), NUM_NODES)
     if launcher is None or launcher.step != TRAINER_STEP:
         return
     controllers = (launcher.count, node.count if node else 0)

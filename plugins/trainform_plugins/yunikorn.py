@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from trainform.plugin import (
+    GANG_QUEUE,
     Plan,
     Plugin,
     Tree,
@@ -46,7 +47,7 @@ class YuniKorn(Plugin):
         send_to_scheduler(plan)
         plan.label_pods(APPLICATION, _application(plan))
         if plan.gang.queue:
-            plan.label_pods(QUEUE, plan.gang.queue)
+            plan.label_pods(QUEUE, plan.gang.queue, GANG_QUEUE)
         choice = plan.environment.spec.scheduling.gang  # there is one: it chose this gang
         timeout = choice.schedule_timeout_seconds if choice else None
         if timeout is not None:
@@ -56,8 +57,7 @@ class YuniKorn(Plugin):
         steps = [(pods.name, pods.count * pods.replicas, pods.pod_spec) for pods in plan.pod_sets]
         plan.annotate_pods(GROUPS, _task_groups(plan, steps))
         for pods in plan.pod_sets:
-            metadata = pods.pod["metadata"]
-            metadata["annotations"] = {**(metadata.get("annotations") or {}), GROUP_NAME: pods.name}
+            pods.annotate(GROUP_NAME, pods.name)
 
     def check(self, plan: Plan) -> None:
         _still_fits(plan)

@@ -17,8 +17,9 @@ from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
 from trainform.core.plan import Plan, Trainer
 from trainform.core.pod_set import PodSet
+from trainform.core.provenance import Ledger
 from trainform.core.readable import readable
-from trainform.core.trainer import merge_resources_per_node
+from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic
 from trainform.k8s.defaults import admit
 from trainform.source import Document
@@ -161,12 +162,15 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
         keys=run.inputs.keys,
         trainer=_trainer(job),
         destination=run.destination,
+        ledger=Ledger(copies=[] if run.pipeline.observe else None),
     )
+    plan.record_source(("runtime", ("spec", "template")))
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)
         for index, tree in enumerate(apply_runtime_patches(plan, replicated_jobs))
     ]
     merge_resources_per_node(plan)
+    record_trainer_fields(plan)
     plan.gang = effective_gang(plan)
     return plan
 

@@ -8,10 +8,14 @@ from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan
+    from trainform.core.provenance import Source
     from trainform.diagnostics import Path
 
 POLICY: Path = ("spec", "podGroupPolicy")
 CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
+GANG_QUEUE: Source = ("environment", ("spec", "scheduling", "gang", "queue"))
+CHOSEN_TIMEOUT: Source = ("environment", ("spec", "scheduling", "gang", "scheduleTimeoutSeconds"))
+RUNTIMES_TIMEOUT: Source = ("runtime", (*POLICY, "coscheduling", "scheduleTimeoutSeconds"))
 
 
 class Gang(NamedTuple):
@@ -27,6 +31,7 @@ class Gang(NamedTuple):
     timeout_seconds: int = 60
     queue: str = ""
     queue_label: str = ""
+    timeout_source: Source = RUNTIMES_TIMEOUT
 
 
 NO_GANG = Gang()
@@ -61,6 +66,7 @@ def effective_gang(plan: Plan) -> Gang:
         own.timeout_seconds if timeout is None else timeout,
         choice.queue or "",
         choice.queue_label,
+        RUNTIMES_TIMEOUT if timeout is None else CHOSEN_TIMEOUT,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trainform.core.destination import Destination
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
-from trainform.core.ledger import Ledger
 from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.provenance import Ledger, Source
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
@@ -106,6 +106,10 @@ class Plan:
         pods = self.trainer_pod_set
         return pods.container(NODE_CONTAINER) if pods else None
 
+    def pod_set_of(self, container: Tree) -> PodSet | None:
+        """The pod set that one of the plan's containers belongs to."""
+        return next((pods for pods in self.pod_sets if any(each is container for each in pods.all_containers)), None)
+
     def pod_set(self, name: str) -> PodSet | None:
         """The pod set of the replicated job `name`."""
         return next((pods for pods in self.pod_sets if pods.name == name), None)
@@ -153,6 +157,13 @@ class Plan:
             )
         )
 
+    def place_of(self, source: Source) -> tuple[Path, Place | None]:
+        """`path` and `place` for `report` where the problem is at `source`."""
+        origin, path = source
+        return path, {"trainjob": None, "runtime": self.runtime_document, "environment": self.destination.document}[
+            origin
+        ]
+
     def deviates(self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None) -> None:
         """Tell that the result differs from the controller's by deviation `code`, once per code.
 
@@ -172,20 +183,61 @@ class Plan:
         """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
         self.secrets.append(SecretNeed.of(kind, name, self.namespace))
 
-    def label_jobset(self, key: str, value: str) -> None:
+    def label_jobset(self, key: str, value: str, source: Source | None = None) -> None:
         """Put a label on the JobSet: it beats the template's, and the TrainJob's own (D12) beats it."""
         self.ledger.record(("label", key), value)
-        self.metadata["labels"] = {**(self.metadata.get("labels") or {}), key: value}
+        self._mark("labels", key, value, source)
 
-    def label_pods(self, key: str, value: str) -> None:
+    def annotate_jobset(self, key: str, value: str, source: Source | None = None) -> None:
+        """Put an annotation on the JobSet."""
+        self.ledger.record(("annotation", key, "the JobSet"), value)
+        self._mark("annotations", key, value, source)
+
+    def _mark(self, kind: str, key: str, value: str, source: Source | None) -> None:
+        self.metadata[kind] = {**(self.metadata.get(kind) or {}), key: value}
+        self.record_source(source, "metadata", kind, key, value=value)
+
+    def label_pods(self, key: str, value: str, source: Source | None = None) -> None:
         """Put a label on every pod template."""
         self.ledger.record(("label", key), value)
         self.pod_labels[key] = value
+        self._record_mark(source, "labels", key, value)
 
-    def annotate_pods(self, key: str, value: str) -> None:
+    def annotate_pods(self, key: str, value: str, source: Source | None = None) -> None:
         """Put an annotation on every pod template."""
         self.ledger.record(("annotation", key), value)
         self.pod_annotations[key] = value
+        self._record_mark(source, "annotations", key, value)
+
+    def _record_mark(self, source: Source | None, kind: str, key: str, value: str) -> None:
+        for pods in self.pod_sets if source else ():
+            pods.record_source(source, "template", "metadata", kind, key, value=value)
+
+    def record_source(
+        self,
+        source: Source | None,
+        *path: str | tuple[str, int],
+        value: Any = None,
+        object: Tree | None = None,
+    ) -> None:
+        """Note that the element at `path` of the JobSet, or of another `object` of the job, comes from `source`.
+
+        `trainform explain` then names that line instead of the plugin, as long as the document has the value.
+        The verbs of plan and pod sets call this for a `source`; call it for what has no verb. Entries of lists go
+        by name: `("node", 0)` is the first called `node`. `value` is given where the element is written differently
+        than in the document. Costs nothing unless somebody observes the compile.
+        """
+        if source is not None and self.ledger.copies is not None:
+            name = f"{object['kind']}/{object['metadata']['name']}" if object else ""
+            self.ledger.record_copy(source, path, value, name)
+
+    def sync(self, pods: PodSet) -> None:
+        """Bring the template of `pods` in line with its count, and put the marks of all pods on it."""
+        pods.job_spec["parallelism"] = pods.job_spec["completions"] = pods.count
+        metadata = pods.pod["metadata"]
+        for kind, marks in (("labels", self.pod_labels), ("annotations", self.pod_annotations)):
+            if marks:
+                metadata[kind] = {**(metadata.get(kind) or {}), **marks}
 
     def step_label_path(self, pods: PodSet) -> Path:
         """Where the runtime labels the step of `pods`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from trainform.core.plan import NODE_CONTAINER
+from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
 from trainform.core.resources import cpu_count, gpu_count, gpu_names, is_device, merge_resources
 from trainform.core.upsert import upsert
 from trainform.k8s.quantity import whole_units
@@ -13,10 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
+    from trainform.core.provenance import Source
     from trainform.k8s.tree import Tree
 
 TRAINER_PORT = 29500
 """The port of master, coordinator and tracker. Source: kubeflow/trainer `pkg/constants`."""
+
+NUM_NODES: Source = ("trainjob", ("spec", "trainer", "numNodes"))
+RESOURCES: Source = ("trainjob", ("spec", "trainer", "resourcesPerNode"))
+VARIABLES: Source = ("trainjob", ("spec", "trainer", "env"))
+RUNTIMES_NODES: Source = ("runtime", ("spec", "mlPolicy", "numNodes"))
 
 Count = TypeVar("Count")
 
@@ -37,7 +44,7 @@ def merge_resources_per_node(plan: Plan) -> None:
     for pods in plan.pod_sets:
         if pods.step != "trainer":
             continue
-        pods.count = max(policy.num_nodes or 1, 1)
+        pods.set_count(max(policy.num_nodes or 1, 1), RUNTIMES_NODES)
         node = pods.container(NODE_CONTAINER)
         if node is not None and resources:
             merge_into(plan, node, resources)
@@ -46,6 +53,7 @@ def merge_resources_per_node(plan: Plan) -> None:
 def merge_into(plan: Plan, container: Tree, resources: Tree) -> None:
     """Merge `trainer.resourcesPerNode` into one container; claims merge too (D21)."""
     container["resources"] = merge_resources(container.get("resources"), resources)
+    _record_source(plan, container, RESOURCES, "resources")
     if resources.get("claims"):
         plan.deviates(
             "D21",
@@ -75,7 +83,7 @@ def set_nodes(plan: Plan) -> None:
     trainer = plan.job.spec.trainer
     pods = plan.trainer_pod_set
     if pods is not None and trainer is not None and trainer.num_nodes is not None:
-        pods.count = trainer.num_nodes
+        pods.set_count(trainer.num_nodes, NUM_NODES)
 
 
 def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
@@ -86,6 +94,32 @@ def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
     container = container or plan.trainer_container
     if container is not None:
         upsert(container, "env", map(env_var, plan.trainer.env))
+        _record_source(plan, container, VARIABLES, "env")
+
+
+def _record_source(plan: Plan, container: Tree, source: Source, field: str) -> None:
+    if plan.ledger.copies is not None and (pods := plan.pod_set_of(container)):
+        pods.record_source(source, field, container=container)
+
+
+def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
+    """Give the `node` container of a trainer step the trainer's image, command, arguments and variables."""
+    node = pods.container(NODE_CONTAINER)
+    if node is None:
+        return
+    wanted = plan.trainer
+    for field, value in (("image", wanted.image), ("command", wanted.command), ("args", wanted.args)):
+        if value is not None:
+            node[field] = value
+    set_trainer_env(plan, node)
+
+
+def record_trainer_fields(plan: Plan) -> None:
+    """Note that what the trainer steps will get comes from the TrainJob, unless a plugin changes it before."""
+    for pods in plan.pod_sets if plan.ledger.copies is not None else ():
+        node = pods.container(NODE_CONTAINER) if pods.step == TRAINER_STEP else None
+        for field in ("image", "command", "args", "env") if node else ():
+            pods.record_source(("trainjob", ("spec", "trainer", field)), field, container=node)
 
 
 def env_var(variable: Tree) -> Tree:

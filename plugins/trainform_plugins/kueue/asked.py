@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainform.plugin import Path, Place, Plan, Step, Tree, blame
+from trainform.plugin import Path, Place, Plan, PodSet, Step, Tree, blame
 from trainform_plugins.kueue.labels import SETTINGS, settings_of
 
 if TYPE_CHECKING:
@@ -47,10 +47,17 @@ def topology_of(plan: Plan, step: str) -> Topology | None:
     return kueue.topology if "topology" in kueue.model_fields_set else None
 
 
-def annotations_of(topology: Topology, given: Tree) -> Tree:
-    """`given` with its annotations about topology replaced by those that `topology` means."""
+def annotate(plan: Plan, pods: PodSet, topology: Topology) -> None:
+    """Replace the annotations of `pods` about topology by those that `topology` means."""
+    metadata = pods.pod["metadata"]
+    metadata["annotations"] = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in FAMILY}
+    for key, value in _annotations_of(topology).items():
+        pods.annotate(key, value, ("environment", environments_path(plan, pods.name, key)))
+
+
+def _annotations_of(topology: Topology) -> dict[str, str]:
     slices = topology.slice
-    wanted = {
+    wanted: dict[str, Any] = {
         REQUIRED: topology.required,
         PREFERRED: topology.preferred,
         UNCONSTRAINED: "true" if topology.unconstrained else None,
@@ -58,14 +65,13 @@ def annotations_of(topology: Topology, given: Tree) -> Tree:
         SLICE_SIZE: slices and str(slices.size),
         GROUP: topology.group,
     }
-    kept = {key: value for key, value in given.items() if key not in FAMILY}
-    return {**kept, **{key: value for key, value in wanted.items() if value is not None}}
+    return {key: value for key, value in wanted.items() if value is not None}
 
 
 def source_of(plan: Plan, jobset: Tree, step: Step, key: str) -> tuple[Path, Place | None]:
     """Who annotated the pods of `step` with `key`: path and document."""
     topology = topology_of(plan, step.name)
-    if topology is not None and annotations_of(topology, {}).get(key) == step.annotations.get(key):
+    if topology is not None and _annotations_of(topology).get(key) == step.annotations.get(key):
         return environments_path(plan, step.name, key), plan.destination.document
     place, path = blame(plan, jobset, (*step.pod_path, "metadata", "annotations", key))
     return path, place

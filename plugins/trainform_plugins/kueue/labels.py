@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.plugin import Path, Place, Plan
+from trainform.plugin import Path, Place, Plan, Source
 
 if TYPE_CHECKING:
     from trainform.plugin import Kueue
@@ -15,6 +15,7 @@ MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
 SETTINGS: Path = ("spec", "scheduling", "kueue")
+HAND_OVER: Source = ("environment", (*SETTINGS, "multiKueue"))
 FIELDS = {QUEUE: "localQueue", PRIORITY: "priorityClass", MAX_TIME: "maxExecTimeSeconds"}
 """Each label with its field in the Environment."""
 
@@ -50,7 +51,12 @@ def wants_multikueue(plan: Plan) -> bool:
 def source_of(plan: Plan, key: str, value: str) -> tuple[Path, Place | None]:
     """Who labelled the JobSet with `value`: path and document, None standing for the TrainJob."""
     if (plan.job.metadata.labels or {}).get(key) == value:
-        return ("metadata", "labels", key), None
+        return plan.place_of(("trainjob", ("metadata", "labels", key)))
     if labels_of(plan).get(key) == value:
-        return (*SETTINGS, FIELDS[key]), plan.destination.document
-    return ("spec", "template", "metadata", "labels", key), plan.runtime_document
+        return plan.place_of(environments_label(key))
+    return plan.place_of(("runtime", ("spec", "template", "metadata", "labels", key)))
+
+
+def environments_label(key: str) -> Source:
+    """The Environment's field for a label."""
+    return "environment", (*SETTINGS, FIELDS[key])

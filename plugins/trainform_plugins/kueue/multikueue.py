@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Path, Place, Plan, Tree, table, text
-from trainform_plugins.kueue.labels import MULTIKUEUE, SETTINGS, wants_multikueue
+from trainform.plugin import Plan, Source, Tree, table, text
+from trainform_plugins.kueue.labels import HAND_OVER, MULTIKUEUE, wants_multikueue
 
 
 def is_handed_on(jobset: Tree) -> bool:
@@ -19,7 +19,8 @@ def goes_alone(plan: Plan, jobset: Tree) -> None:
     behind = list(dict.fromkeys((*left, *needed)))
     if not behind:
         return
-    path, place = _source(plan)
+    source: Source = HAND_OVER if wants_multikueue(plan) else ("trainjob", ("spec", "managedBy"))
+    path, place = plan.place_of(source)
     plan.report(
         "TF357",
         f"MultiKueue hands on the JobSet alone, and its pods need {', '.join(behind)}",
@@ -29,9 +30,3 @@ def goes_alone(plan: Plan, jobset: Tree) -> None:
         object=f"JobSet/{plan.name}",
         object_path=("spec", "managedBy"),
     )
-
-
-def _source(plan: Plan) -> tuple[Path, Place | None]:
-    if wants_multikueue(plan):
-        return (*SETTINGS, "multiKueue"), plan.destination.document
-    return ("spec", "managedBy"), None

@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 
 if TYPE_CHECKING:
+    from trainform.core.provenance import Key
     from trainform.diagnostics import Path
     from trainform.k8s.tree import Tree
-
-Key = tuple[str | tuple[str, int], ...]
-"""As a path, but an entry of a list is `(name, n)`: the n-th that is called so, `("node", 0)`. An entry without
-a name is `("", n)`, the n-th of those."""
 
 _NAMED_BY_WEBHOOK = re.compile(r"failurePolicyRule\d+")
 """Names that JobSet gives to rules by their place, which is nothing to know them by."""

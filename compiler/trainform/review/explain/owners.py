@@ -1,7 +1,7 @@
 """explain: who set each field of a job's objects, and where.
 
-A job's objects are looked at after each stage, and what changed is whose turn it was: third-party plugins are
-explained like our own. What documents state is told apart from what plugins work out by `explain_copies`.
+A job's objects are compared before and after each stage, and a change belongs to the plugin that acted: plugins
+need not cooperate. What a plugin copied from a document, and recorded as such, belongs to that document.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from trainform.core.companions import KINDS, runtime_of
 from trainform.k8s.defaults import admit
-from trainform.review.explain.copies import sources_of
 from trainform.review.explain.leaves import Leaf, leaves, node_of, object_name, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.patches import trace_patches
+from trainform.review.explain.sources import sources_of
 from trainform.review.explain.trace import At, Recorder, Step, Trace, snapshot_of
 
 if TYPE_CHECKING:

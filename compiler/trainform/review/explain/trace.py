@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
-from trainform.core.upsert import upsert
-from trainform.review.explain.leaves import Key, leaves, node_of, object_name, same
+from trainform.core.plan import TRAINER_STEP
+from trainform.core.pod_set import PodSet
+from trainform.core.trainer import set_trainer_fields
+from trainform.review.explain.leaves import leaves, node_of, object_name, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainform.core.plan import Plan
-    from trainform.core.pod_set import PodSet
+    from trainform.core.provenance import Key
     from trainform.k8s.tree import Tree
     from trainform.review.explain.owner import Owner
     from trainform.source import Document
 
-At = tuple[str, Key]
+At = tuple[str, "Key"]
 """A leaf of one of the objects: `("JobSet/llm", ("spec", "suspend"))`."""
 
 Snapshot = dict[At, Any]
@@ -98,30 +99,12 @@ def _preview(plan: Plan) -> Tree:
     Counts, marks of pods and the trainer's fields wait in the plan until the pods get them: here they have
     them at once, so that they belong to whoever put them into the plan.
     """
-    jobs = [_replicated_job(plan, pods) for pods in plan.pod_sets]
+    jobs = []
+    for pods in plan.pod_sets:
+        copy = PodSet.of(pods.job, pods.path, plan.ledger)
+        copy.count = pods.count
+        if pods.step == TRAINER_STEP:
+            set_trainer_fields(plan, copy)
+        plan.sync(copy)
+        jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
-
-
-def _replicated_job(plan: Plan, pods: PodSet) -> Tree:
-    metadata = {**pods.pod["metadata"]}
-    for kind, marks in (("labels", plan.pod_labels), ("annotations", plan.pod_annotations)):
-        if marks:
-            metadata[kind] = {**(metadata.get(kind) or {}), **marks}
-    pod = {"metadata": metadata, "spec": _pod_spec(plan, pods)}
-    job_spec = {**pods.job_spec, "parallelism": pods.count, "completions": pods.count, "template": pod}
-    return {**pods.job, "template": {**pods.template, "spec": job_spec}}
-
-
-def _pod_spec(plan: Plan, pods: PodSet) -> Tree:
-    if pods.step != TRAINER_STEP:
-        return pods.pod_spec
-    containers = [_node(plan, each) if each.get("name") == NODE_CONTAINER else each for each in pods.containers]
-    return {**pods.pod_spec, "containers": containers}
-
-
-def _node(plan: Plan, container: Tree) -> Tree:
-    trainer = plan.trainer
-    wanted = {"image": trainer.image, "command": trainer.command, "args": trainer.args}
-    node = {**container, **{key: value for key, value in wanted.items() if value is not None}}
-    upsert(node, "env", trainer.env)
-    return node
