@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.api.runtime import MpiPolicy
-from trainform.core.blame import blame
-from trainform.core.finished import Step, finished_jobset, finished_steps
-from trainform.core.gang import GANG_QUEUE, Gang, gang_demand
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
+from trainform.core.gang import GANG_QUEUE, Gang
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Step, finished_steps
+from trainform.core.plan import Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
-from trainform.core.pod_set import STEP_LABEL, PodSet
-from trainform.core.provenance import Source
+from trainform.core.pod_set import PodSet, upsert
+from trainform.core.provenance import Source, blame
 from trainform.core.resources import gpu_count
 from trainform.core.schedulers import (
     SCHEDULER_NAMES,
     check_schedulers,
+    gang_demand,
     send_to_scheduler,
     tell_undeclared,
     tell_waiting_steps,
@@ -36,7 +36,6 @@ from trainform.core.trainer import (
     trainer_resources,
     without_trainer,
 )
-from trainform.core.upsert import upsert
 from trainform.diagnostics import Diagnostic, Path, Place
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
@@ -79,7 +78,6 @@ __all__ = [
     "count_per_node",
     "did_you_mean",
     "env_var",
-    "finished_jobset",
     "finished_steps",
     "format_requests",
     "gang_demand",

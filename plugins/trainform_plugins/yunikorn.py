@@ -12,7 +12,6 @@ from trainform.plugin import (
     Plugin,
     Tree,
     admitted_pod_spec,
-    finished_jobset,
     finished_steps,
     format_requests,
     pod_requests,
@@ -86,7 +85,7 @@ def _task_group(plan: Plan, name: str, members: int, pod_spec: Tree) -> Tree:
 
 def _still_fits(plan: Plan) -> None:
     """After the Environment's final patches: placeholders for other pods would keep the wrong places."""
-    jobset = finished_jobset(plan)
+    jobset = plan.jobset
     steps = finished_steps(jobset) if jobset and not plan.failed else []
     groups = _task_groups(plan, [(step.name, step.pods, step.pod_spec) for step in steps])
     for step in steps:

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
-from trainform.core.check import check_objects, misshapen
-from trainform.core.companions import attach
-from trainform.core.destination import Destination
-from trainform.core.engine import annotate
+from trainform.core.catalogue import find_runtime
+from trainform.core.companions import own_copies
+from trainform.core.environment import Destination
 from trainform.core.facts import Facts
+from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, sort
-from trainform.core.link import find_runtime
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
 from trainform.core.plan import Plan, Trainer
 from trainform.core.pod_set import PodSet
 from trainform.core.provenance import Ledger
-from trainform.core.readable import readable
 from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic
-from trainform.k8s.defaults import admit
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -127,7 +124,7 @@ def _plan(job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnost
     """A plan before its stages, companions attached, which knows the `diagnostics` told so far."""
     assert isinstance(runtime.model, Runtime)
     plan = take_apart(job, item, runtime.model, runtime.document, run, name or job.metadata.name)
-    attach(plan, runtime.companions)
+    plan.objects += own_copies(runtime.companions, plan.pod_sets, plan.name, plan.namespace)
     plan.diagnostics[:0] = diagnostics
     return plan
 
@@ -135,10 +132,10 @@ def _plan(job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnost
 def _hashed_name(plan: Plan, run: Run) -> str:
     """The name that follows from what the job is under its own: whatever depends on a name is built from the
     plan's, so that the same stages under the new one bring it everywhere. Problems are told then."""
-    from trainform.core.naming import hashed_name
+    from trainform.core.gitops import hashed_name
 
     run.pipeline.build(plan)
-    plan.destination.patch(plan)
+    plan.patch()
     return hashed_name(plan)
 
 
@@ -151,13 +148,13 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
     spec = dict(template.spec or {}) if template else {}
     replicated_jobs = spec.pop("replicatedJobs", None) or []
     plan = Plan(
-        job,
-        runtime,
-        item.document,
-        runtime_document,
-        item.found,
-        _metadata(name, job, runtime, run.inputs.namespace),
-        spec,
+        job=job,
+        runtime=runtime,
+        job_document=item.document,
+        runtime_document=runtime_document,
+        job_read=item.found,
+        metadata=_metadata(name, job, runtime, run.inputs.namespace),
+        spec=spec,
         facts=run.inputs.facts,
         keys=run.inputs.keys,
         trainer=_trainer(job),
@@ -171,30 +168,14 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
     ]
     merge_resources_per_node(plan)
     record_trainer_fields(plan)
-    plan.gang = effective_gang(plan)
+    plan.gang, told = effective_gang(runtime, run.destination)
+    plan.diagnostics += told
     return plan
 
 
 def _trainer(job: TrainJob) -> Trainer:
     wanted = job.spec.trainer
     return Trainer(wanted.image, wanted.command, wanted.args, wanted.env or []) if wanted else Trainer()
-
-
-def finish(plan: Plan) -> bool:
-    """Put on the final patches, bring objects into the form that the API server stores, annotate them for
-    their engine, check them.
-
-    False where patches made something else of them than objects: then only that is told, and nobody is to look at them.
-    """
-    plan.destination.patch(plan)
-    if plan.destination.patches and misshapen(plan):
-        check_objects(plan)
-        return False
-    plan.objects = [readable(admit(tree)) for tree in plan.objects]
-    plan.objects.sort(key=kind_order)
-    annotate(plan)
-    check_objects(plan)
-    return True
 
 
 def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
@@ -206,11 +187,6 @@ def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tre
     if template and template.annotations:
         metadata["annotations"] = dict(template.annotations)
     return metadata
-
-
-def kind_order(tree: Tree) -> int:
-    """ConfigMaps, other companions, PodGroup, JobSet: what pods need comes before the pods."""
-    return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
 
 
 def _result(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trainform.core.destination import Destination
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
-from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
+from trainform.core.pod_set import PodSet
 from trainform.core.provenance import Ledger, Source
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
@@ -16,11 +16,9 @@ from trainform.diagnostics.deviations import DEVIATIONS
 
 if TYPE_CHECKING:
     from trainform.api import Environment, Read, Runtime, TrainJob
+    from trainform.core.environment import Destination
     from trainform.k8s.tree import Tree
     from trainform.source import Document
-
-TRAINER_STEP = "trainer"
-NODE_CONTAINER = "node"
 
 
 @dataclass(slots=True)
@@ -36,7 +34,7 @@ class Trainer:
     env: list[Tree] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Plan:
     """A JobSet template taken apart, with every field in one place.
 
@@ -53,11 +51,11 @@ class Plan:
     job_read: Read
     metadata: Tree
     spec: Tree
+    destination: Destination
     pod_sets: list[PodSet] = field(default_factory=list)
     trainer: Trainer = field(default_factory=Trainer)
     facts: Facts = NO_FACTS
     gang: Gang = NO_GANG
-    destination: Destination = field(default_factory=lambda: Destination())
     pod_labels: dict[str, str] = field(default_factory=dict)
     pod_annotations: dict[str, str] = field(default_factory=dict)
     objects: list[Tree] = field(default_factory=list)
@@ -113,6 +111,11 @@ class Plan:
     def pod_set(self, name: str) -> PodSet | None:
         """The pod set of the replicated job `name`."""
         return next((pods for pods in self.pod_sets if pods.name == name), None)
+
+    @property
+    def jobset(self) -> Tree | None:
+        """The JobSet among the finished objects; None where none was built."""
+        return next((tree for tree in self.objects if tree.get("kind") == "JobSet"), None)
 
     @property
     def failed(self) -> bool:
@@ -238,6 +241,11 @@ class Plan:
         for kind, marks in (("labels", self.pod_labels), ("annotations", self.pod_annotations)):
             if marks:
                 metadata[kind] = {**(metadata.get(kind) or {}), **marks}
+
+    def patch(self) -> None:
+        """Put the Environment's final patches on the built objects, and report what they break."""
+        self.objects, problems = self.destination.patch(self.objects, self.stable)
+        self.diagnostics += problems
 
     def step_label_path(self, pods: PodSet) -> Path:
         """Where the runtime labels the step of `pods`."""

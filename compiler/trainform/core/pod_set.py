@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from trainform.core.jobset_view import STEP_LABEL
 from trainform.core.provenance import Key, Ledger, Source
-from trainform.core.upsert import upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainform.diagnostics import Path
     from trainform.k8s.tree import Tree
-
-STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
-STEPS = ("dataset-initializer", "model-initializer", "trainer")
 
 
 @dataclass(slots=True, eq=False)
@@ -186,3 +183,22 @@ def _own(parent: Tree, key: str) -> Tree:
     child: Tree = dict(parent.get(key) or {})
     parent[key] = child
     return child
+
+
+def upsert(owner: Tree, field: str, items: Iterable[Tree], key: str = "name") -> None:
+    """Upsert `items` into the list `owner[field]`, told apart by `key`.
+
+    Upstream's upsert: an element of the same identity is replaced in place, another one appended. The list itself
+    is replaced, never edited: it may be shared with the runtime's template.
+    Source: kubeflow/trainer `pkg/apply/apply.go`.
+    """
+    merged = list(owner.get(field) or ())
+    places = {item.get(key): index for index, item in enumerate(merged)}
+    for item in items:
+        index = places.setdefault(item.get(key), len(merged))
+        if index == len(merged):
+            merged.append(item)
+        else:
+            merged[index] = item
+    if merged:
+        owner[field] = merged

@@ -1,17 +1,18 @@
-"""Schedulers by the name that pods ask for them, and whether the pods of a job fit what the cluster has."""
+"""Gang schedulers: what the pods of a job ask of them, and whether the cluster has them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.blame import blame
-from trainform.core.finished import finished_jobset, finished_steps
 from trainform.core.gang import POLICY
+from trainform.core.jobset_view import finished_steps
+from trainform.core.provenance import blame
+from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.core.finished import Step
+    from trainform.core.jobset_view import Step
     from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
 
@@ -42,7 +43,7 @@ def check_schedulers(plan: Plan) -> None:
     if _installed(plan) is None and not plan.gang.chosen:
         return  # nothing is known of schedulers, and nothing was chosen
     _gang_is_installed(plan)
-    jobset = finished_jobset(plan)
+    jobset = plan.jobset
     for step in finished_steps(jobset) if jobset else ():
         name = step.pod_spec.get("schedulerName")
         if plan.gang.chosen and not _holds_gang(plan.gang.scheduler, name):
@@ -119,6 +120,44 @@ def _installed(plan: Plan) -> Sequence[str] | None:
 
 def _known(installed: Sequence[str]) -> str:
     return f"installed there: {', '.join(installed) or 'no gang scheduler'}"
+
+
+def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
+    """All pods of the job, and their requests by resource name, canonical and sorted.
+
+    Replicas count (D19), limits without a request (D18), and what declared RuntimeClasses and
+    LimitRanges will add (D15): each is told where the controller's numbers differ.
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
+    """
+    members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
+    if any(pods.replicas > 1 for pods in plan.pod_sets):
+        controllers = sum(pods.count for pods in plan.pod_sets)
+        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
+    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
+    if bare != defaulted:
+        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
+    if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
+        return members, defaulted
+    admitted = _requests(plan, limits=True, admitted=True)
+    if admitted != defaulted:
+        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
+    return members, admitted
+
+
+def _deviates(plan: Plan, code: str, message: str) -> None:
+    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
+
+
+def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
+    specs = [pods.pod_spec for pods in plan.pod_sets]
+    if admitted:
+        from trainform.k8s.admission import admitted_pod_spec
+
+        specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
+    return scaled_sum(
+        (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
+        for spec, pods in zip(specs, plan.pod_sets, strict=True)
+    )
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
+from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP
+from trainform.core.pod_set import upsert
 from trainform.core.resources import cpu_count, gpu_count, gpu_names, is_device, merge_resources
-from trainform.core.upsert import upsert
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:

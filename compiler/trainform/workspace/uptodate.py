@@ -178,7 +178,7 @@ class RenderedJob(NamedTuple):
 
 def rendered_job(repository: Repository, job: Frozen) -> RenderedJob:
     from trainform import source
-    from trainform.core.compile import kind_order
+    from trainform.core.finish import kind_order
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, finished_jobset, finished_steps
+from trainform.plugin import Plan, Plugin, finished_steps
 from trainform_plugins.kueue.asked import annotate, topology_of
 from trainform_plugins.kueue.features import needs_newer_kueue
 from trainform_plugins.kueue.labels import (
@@ -59,7 +59,7 @@ class Kueue(Plugin):
                 annotate(plan, pods, topology)
 
     def check(self, plan: Plan) -> None:
-        jobset = finished_jobset(plan)
+        jobset = plan.jobset
         if jobset is not None:
             for check in JOBSET_CHECKS:
                 check(plan, jobset)

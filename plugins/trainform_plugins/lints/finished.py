@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict
 
-from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame, finished_jobset
+from trainform.plugin import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Path, Place, Plan, Tree, blame
 
 FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
 
@@ -87,7 +87,7 @@ class Finished(NamedTuple):
 
 def finished(plan: Plan) -> Finished | None:
     """The view of a plan's JobSet, or None where none was built."""
-    jobset = finished_jobset(plan)
+    jobset = plan.jobset
     if jobset is None:
         return None
     framework = _framework(plan)

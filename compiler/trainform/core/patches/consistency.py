@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
+from trainform.core.patches.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
 from trainform.core.patches.objects import Patched, object_name
 from trainform.core.patches.targets import PatchProblem
 from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum

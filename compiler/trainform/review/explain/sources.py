@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.companions import own_name, runtime_of
+from trainform.core.companions import own_names, runtime_of
 from trainform.review.explain.leaves import leaves, node_below, node_of, object_name, same
 from trainform.review.explain.owner import Owner, OwnerKind
 from trainform.review.explain.trace import At
@@ -140,7 +140,7 @@ def _add_whole_objects(sources: Sources, plan: Plan, objects: Sequence[Tree], do
             if tree is document.tree:
                 sources.add(Author("environment", plan.destination.name, document), (), object_name(tree))
     companions = [each for each in documents if runtime_of(each.tree) == plan.runtime.name]
-    names = {each.tree["metadata"]["name"]: own_name(plan, each.tree) for each in companions}
+    names = own_names((each.tree for each in companions), plan.name)
     for document in companions:
         target = f"{document.tree['kind']}/{names[document.tree['metadata']['name']]}"
         sources.add(Author("runtime", plan.runtime.name, document), (), target, early=True, renamed=names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.plan import TRAINER_STEP
+from trainform.core.jobset_view import TRAINER_STEP
 from trainform.core.pod_set import PodSet
 from trainform.core.trainer import set_trainer_fields
 from trainform.review.explain.leaves import leaves, node_of, object_name, same

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.k8s.rules.parts import number, replicas, table, tables, text
 
 if TYPE_CHECKING:
-    from trainform.core.plan import Plan
     from trainform.diagnostics import Path
     from trainform.k8s.tree import Tree
+
+STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
+"""The label of a Job template that says which step of the job its pods are."""
+
+TRAINER_STEP = "trainer"
+NODE_CONTAINER = "node"
+"""The container that trains."""
 
 
 class Step(NamedTuple):
@@ -46,14 +52,6 @@ class Step(NamedTuple):
         parallelism = 1 if parallelism is None else parallelism
         completions = number(spec, "completions")
         return replicas(self.job) * (parallelism if completions is None else min(parallelism, completions))
-
-
-def finished_jobset(plan: Plan) -> Tree | None:
-    """The JobSet among the finished objects; None where none was built."""
-    for tree in plan.objects:
-        if tree.get("kind") == "JobSet":
-            return tree
-    return None
 
 
 def finished_steps(jobset: Tree) -> list[Step]:
