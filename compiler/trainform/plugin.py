@@ -41,8 +41,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.labels import selector_keys, selector_matches
 from trainform.k8s.pod_requests import format_requests, pod_requests
-from trainform.k8s.rules.parts import table, tables, text, texts
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text, texts
 
 if TYPE_CHECKING:
     # Models of the Environment, for annotations: most runs have none, and importing them takes a while.

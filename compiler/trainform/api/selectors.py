@@ -9,6 +9,7 @@ from pydantic import Field
 
 from trainform.api.base import Model, absent
 from trainform.k8s import names
+from trainform.k8s.labels import holds
 
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist"]
 
@@ -34,14 +35,7 @@ class Requirement(Model):
 
     def holds(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels satisfies the condition."""
-        match self.operator:
-            case "Exists":
-                return self.key in labels
-            case "DoesNotExist":
-                return self.key not in labels
-            case "In":
-                return labels.get(self.key) in self.values
-        return labels.get(self.key) not in self.values
+        return holds(self.operator, labels.get(self.key), self.values)
 
 
 class LabelSelector(Model):

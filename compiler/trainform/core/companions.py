@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainform.k8s.tree import without_nulls
+from trainform.k8s.tree import Tree, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from trainform.core.pod_set import PodSet
-    from trainform.k8s.tree import Tree
 
 COMPANION_OF = "trainform.dev/companion-of"
 """Annotation of a companion: the name of its runtime."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.labels import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -78,10 +79,7 @@ class Destination:
             return True
         from trainform.api.selectors import matches_labels
 
-        metadata = item.document.tree.get("metadata")
-        labels = metadata.get("labels") if isinstance(metadata, dict) else None
-        if isinstance(item.model, TrainJob):
-            labels = item.model.metadata.labels
+        labels = item.model.metadata.labels if isinstance(item.model, TrainJob) else labels_of(item.document.tree)
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
     def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> tuple[list[Tree], list[Diagnostic]]:

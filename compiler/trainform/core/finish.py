@@ -10,11 +10,11 @@ from trainform.k8s.defaults import admit
 from trainform.k8s.rules import jobset as jobset_rules
 from trainform.k8s.schema import validate as schema
 from trainform.k8s.schema.validate import SchemaProblem
+from trainform.k8s.tree import Tree, object_name
 
 if TYPE_CHECKING:
     from trainform.core.plan import Plan
     from trainform.diagnostics import Severity
-    from trainform.k8s.tree import Tree
 
 SCHEMAS = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): "JobSet",
@@ -122,7 +122,7 @@ def _tell_members(plan: Plan, tree: Tree) -> None:
     """A node count that the TrainJob may not have is what would become of the gang's `minMember`."""
     for index, told in enumerate(plan.diagnostics):
         if told.severity == "error" and told.path == ("spec", "trainer", "numNodes") and not told.object:
-            name = f"{tree['kind']}/{tree['metadata']['name']}"
+            name = object_name(tree)
             plan.diagnostics[index] = told._replace(object=name, object_path=("spec", "minMember"))
 
 
@@ -130,7 +130,7 @@ def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity =
     """Tell a problem of a rendered object once: an error that its source has already gets to name
     the object, instead of a second one."""
     source, path = blame(plan, tree, problem.path)
-    name = f"{tree['kind']}/{tree['metadata'].get('name', '')}"
+    name = object_name(tree)
     for index, told in enumerate(plan.diagnostics):
         if told.severity == severity == "error" and told.place is source and told.path == path and not told.object:
             plan.diagnostics[index] = told._replace(object=name, object_path=problem.path)

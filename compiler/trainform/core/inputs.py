@@ -11,13 +11,13 @@ from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
+from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from trainform.api import Environment
-    from trainform.k8s.tree import Tree
 
 DEFAULT_NAMESPACE = "default"
 CLUSTER_WIDE = frozenset(
@@ -211,9 +211,7 @@ def key_of(document: Document, default_namespace: str) -> Key:
     """What a document is called: two of one key are one object."""
     tree = document.tree
     kind = str(tree.get("kind") or "")
-    metadata = tree.get("metadata")
-    if not isinstance(metadata, dict):
-        metadata = {}
+    metadata = metadata_of(tree)
     namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or default_namespace)
     return (kind, namespace, str(metadata.get("name") or ""))
 

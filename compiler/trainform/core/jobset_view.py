@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.rules.parts import number, replicas, table, tables, text
+from trainform.k8s.labels import annotations_of
+from trainform.k8s.rules.parts import replicas
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
 
 STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label of a Job template that says which step of the job its pods are."""
@@ -37,7 +38,7 @@ class Step(NamedTuple):
     @property
     def annotations(self) -> Tree:
         """Those of the pods."""
-        return table(table(self.pod, "metadata"), "annotations")
+        return annotations_of(self.pod)
 
     @property
     def pod_path(self) -> Path:

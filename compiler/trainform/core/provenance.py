@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.diagnostics import Path
+from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 Origin = Literal["trainjob", "runtime", "environment"]
@@ -107,7 +107,7 @@ def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
 def _blame_metadata(plan: Documents, path: Path) -> tuple[Document, Path]:
     """The TrainJob, or the runtime where its template has the label or annotation."""
     in_template = (*TEMPLATE, *path)
-    if len(path) > 2 and _get(plan.runtime_document.tree, in_template) is not None:
+    if len(path) > 2 and value_at(plan.runtime_document.tree, in_template) is not None:
         return plan.runtime_document, in_template
     return plan.job_document, _deepest(plan.job_document.tree, path[:2])
 
@@ -117,16 +117,16 @@ def _trainer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
     container, field = path[:9], path[9:]
     if path[:2] != ("spec", "replicatedJobs") or path[7:8] != ("containers",) or not field:
         return None
-    if _get(tree, (*container, "name")) != NODE_CONTAINER or not _is_trainer(tree, path):
+    if value_at(tree, (*container, "name")) != NODE_CONTAINER or not _is_trainer(tree, path):
         return None
     head = "resourcesPerNode" if field[0] == "resources" else field[0]
-    rendered = _get(tree, container)
+    rendered = value_at(tree, container)
     renamed = {**rendered, head: rendered.get(field[0])}
     return _follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
 
 
 def _is_trainer(tree: Tree, path: Path) -> bool:
-    step = _get(tree, (*path[:3], "template", "metadata", "labels", STEP_LABEL))
+    step = value_at(tree, (*path[:3], "template", "metadata", "labels", STEP_LABEL))
     return bool(step == TRAINER_STEP)
 
 
@@ -147,7 +147,7 @@ def shown_at(path: Path, name: str) -> Shown:
 
 
 def _sources(plan: Documents) -> list[tuple[Document, Path]]:
-    patches = _get(plan.job_document.tree, ("spec", "runtimePatches")) or ()
+    patches = value_at(plan.job_document.tree, ("spec", "runtimePatches")) or ()
     roots: list[tuple[Document, Path]] = [
         (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
         for index in reversed(range(len(patches)))
@@ -157,14 +157,14 @@ def _sources(plan: Documents) -> list[tuple[Document, Path]]:
 
 def _follow(source: Any, root: Path, tree: Any, path: Path) -> Path | None:
     """`path` of the rendered tree as a path of `source`, where list elements go by their name."""
-    node = _get(source, root)
+    node = value_at(source, root)
     found: list[str | int] = list(root)
     for part in path:
         child: str | int | None = part
         if isinstance(part, int):
             child = _same_name(node, tree, part)
-        node = _get(node, (child,)) if child is not None else None
-        tree = _get(tree, (part,))
+        node = value_at(node, (child,)) if child is not None else None
+        tree = value_at(tree, (part,))
         if node is None or child is None:
             return None
         found.append(child)
@@ -181,17 +181,8 @@ def _same_name(source: Any, tree: Any, index: int) -> int | None:
     return names.index(wanted["name"]) if wanted["name"] in names else None
 
 
-def _get(tree: Any, path: Path) -> Any:
-    for part in path:
-        try:
-            tree = tree[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return tree
-
-
 def _deepest(tree: Any, path: Path) -> Path:
     """The longest start of `path` that exists in `tree`."""
-    while path and _get(tree, path) is None:
+    while path and value_at(tree, path) is None:
         path = path[:-1]
     return path

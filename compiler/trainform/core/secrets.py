@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from trainform.k8s.tree import Tree, metadata_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from trainform.k8s.tree import Tree
 
 KeyKind = Literal["ssh", "curve"]
 
@@ -84,9 +85,7 @@ def key_files(trees: Iterable[Tree]) -> KeyFiles:
     """Those of `trees` that hold keys and name their namespace; the first of each name."""
     found: KeyFiles = {}
     for tree in filter(is_key_file, trees):
-        metadata = tree.get("metadata")
-        if isinstance(metadata, dict):
-            namespace, name = metadata.get("namespace"), metadata.get("name")
-            if isinstance(namespace, str) and isinstance(name, str):
-                found.setdefault((namespace, name), tree)
+        namespace, name = (metadata_of(tree).get(key) for key in ("namespace", "name"))
+        if isinstance(namespace, str) and isinstance(name, str):
+            found.setdefault((namespace, name), tree)
     return found

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from trainform.k8s.rules.parts import table, tables, text
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 CONTAINERS = ("initContainers", "containers")
 

@@ -1,15 +1,24 @@
-"""Which labels a selector matches, which nodes a pod may run on, which taints it tolerates."""
+"""Labels and annotations of objects, and what matches them: label selectors, node affinity, tolerations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from trainform.k8s.rules.parts import table, tables, text, texts
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, table, tables, text, texts
 
 Labels = Mapping[str, str]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def labels_of(tree: Tree) -> Tree:
+    """`metadata.labels` of an object or of a template; empty where there are none."""
+    return table(metadata_of(tree), "labels")
+
+
+def annotations_of(tree: Tree) -> Tree:
+    """`metadata.annotations` of an object or of a template; empty where there are none."""
+    return table(metadata_of(tree), "annotations")
 
 
 def selector_matches(selector: Tree, labels: Labels) -> bool:
@@ -63,8 +72,13 @@ def _expressions(term: Tree, keys: Collection[str]) -> list[Tree]:
 
 
 def _matches(expression: Tree, labels: Labels) -> bool:
-    operator = _OPERATORS.get(text(expression, "operator"))
-    return operator is not None and operator(labels.get(text(expression, "key")), texts(expression, "values"))
+    return holds(text(expression, "operator"), labels.get(text(expression, "key")), texts(expression, "values"))
+
+
+def holds(operator: str, value: str | None, values: list[str]) -> bool:
+    """Whether a label with this value, None for an absent one, meets a requirement; no unknown operator does."""
+    meets = _OPERATORS.get(operator)
+    return meets is not None and meets(value, values)
 
 
 def _compare(value: str | None, values: list[str], sign: int) -> bool:

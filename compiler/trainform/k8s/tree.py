@@ -1,13 +1,84 @@
-"""Kubernetes objects as plain trees of dict, list and scalars."""
+"""Kubernetes objects as plain trees of dict, list and scalars.
+
+A tree comes from a user and may have any shape, so the readers here never fail: a field of the wrong type reads
+as absent. What is wrong with a shape is for `k8s.schema` to say.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path
 
 T = TypeVar("T")
 
 Tree = dict[str, Any]
 """A JSON object. What Kubernetes owns stays untyped: a schema says what is valid."""
+
+
+def table(tree: Tree, key: str) -> Tree:
+    """The mapping at `key`; empty where there is none."""
+    value = tree.get(key)
+    return value if type(value) is dict else {}
+
+
+def tables(tree: Tree, key: str) -> list[Tree]:
+    """The mappings of the list at `key`, by position: an entry that is not a mapping reads as empty."""
+    value = tree.get(key)
+    if type(value) is not list:
+        return []
+    for entry in value:
+        if type(entry) is not dict:
+            return [each if type(each) is dict else {} for each in value]
+    return value
+
+
+def text(tree: Tree, key: str) -> str:
+    """The string at `key`; empty where there is none."""
+    value = tree.get(key)
+    return value if type(value) is str else ""
+
+
+def texts(tree: Tree, key: str) -> list[str]:
+    """The strings of the list at `key`, by position: an entry that is not a string reads as empty."""
+    return [entry if type(entry) is str else "" for entry in sequence(tree.get(key))]
+
+
+def number(tree: Tree, key: str) -> int | None:
+    """The integer at `key`, or None where there is none."""
+    value = tree.get(key)
+    return value if type(value) is int else None
+
+
+def sequence(value: Any) -> list[Any]:
+    """The value if it is a list, else an empty list."""
+    return value if type(value) is list else []
+
+
+def value_at(tree: Any, path: Path, default: Any = None) -> Any:
+    """The value at `path`, or `default` where the tree has no such element."""
+    for part in path:
+        try:
+            tree = tree[part]
+        except (KeyError, IndexError, TypeError):
+            return default
+    return tree
+
+
+def metadata_of(tree: Tree) -> Tree:
+    """The metadata of an object; empty where there is none."""
+    return table(tree, "metadata")
+
+
+def name_of(tree: Tree) -> str:
+    """`metadata.name`; empty where there is none."""
+    return text(metadata_of(tree), "name")
+
+
+def object_name(tree: Tree) -> str:
+    """Kind and name, as kubectl writes them: `JobSet/llm`."""
+    return f"{text(tree, 'kind')}/{name_of(tree)}"
 
 
 def without_nulls(tree: T) -> T:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from trainform.k8s.labels import annotations_of
 from trainform.source import load
 
 if TYPE_CHECKING:
@@ -52,9 +53,7 @@ def _by_hand(number: int) -> CannotMark:
 
 
 def _number(document: Document) -> int:
-    metadata = document.tree.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    value = annotations.get(RERUN, "0") if isinstance(annotations, dict) else "0"
+    value = annotations_of(document.tree).get(RERUN, "0")
     if isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value)
     raise CannotMark(f'{RERUN} is {value!r}; make it a number in quotes: "1"')

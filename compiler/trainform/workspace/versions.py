@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainform.io.paths import JobId, folder_bytes, leads_out, lock_file
 from trainform.io.repository import is_template
-from trainform.k8s.rules.parts import table, text
+from trainform.k8s.tree import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
 from trainform.workspace.compiling import compile_targets

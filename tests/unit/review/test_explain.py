@@ -19,8 +19,9 @@ from trainform.core.plugin import STAGES
 from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.k8s.quantity import QuantityError, canonical
+from trainform.k8s.tree import object_name
 from trainform.review.explain.fields import FieldError, everything, find
-from trainform.review.explain.leaves import leaves, node_of, object_name
+from trainform.review.explain.leaves import leaves, node_of
 from trainform.review.explain.owner import Owner
 from trainform.review.explain.owners import Field, Recorder, explain
 from trainform.review.explain.text import render_explained

@@ -92,7 +92,7 @@ def _companions(outcome: Outcome) -> set[int]:
 
 def _is_consumed(item: Document, companions: set[int]) -> bool:
     from trainform.api.kinds import subject
-    from trainform.output.krm.resource_list import annotations_of
+    from trainform.k8s.labels import annotations_of
 
     ours = subject(item.tree)[0] in OURS or id(item.tree) in companions
     return ours and annotations_of(item.tree).get(LOCAL) != "true"

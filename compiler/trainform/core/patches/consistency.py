@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.patches.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
-from trainform.core.patches.objects import Patched, object_name
+from trainform.core.patches.objects import Patched
 from trainform.core.patches.targets import PatchProblem
 from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum
 from trainform.k8s.quantity import ZERO, QuantityError, parse
-from trainform.k8s.rules.parts import table, tables, text
 from trainform.k8s.schema import validate as schema
+from trainform.k8s.tree import Tree, metadata_of, object_name, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
 
 GROUP_KEYS = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
 """Where a pod names its PodGroup: for the coscheduling plugin, and for Volcano."""
@@ -151,7 +150,7 @@ def _named_by_pods(jobset: Tree) -> set[str]:
     """The PodGroups and ConfigMaps that pods cannot start without, as `Kind/name`."""
     names = set()
     for job in replicated_jobs(jobset):
-        metadata = table(_pod(job), "metadata")
+        metadata = metadata_of(_pod(job))
         names |= {f"PodGroup/{text(table(metadata, field), key)}" for field, key in GROUP_KEYS}
         for volume in tables(_pod_spec(job), "volumes"):
             names.add(f"ConfigMap/{text(table(volume, 'configMap'), 'name')}")

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.rules.parts import number, replicas, table, tables, text
+from trainform.k8s.rules.parts import replicas
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
 
 HOSTFILE: Path = ("data", "hostfile")
 """Where a ConfigMap holds one."""

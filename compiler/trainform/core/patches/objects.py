@@ -28,11 +28,10 @@ from trainform.k8s.patch import json_patch
 from trainform.k8s.patch.json_patch import JsonPatchError, Operation
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT
 from trainform.k8s.patch.strategic_merge import MergeError, merge
-from trainform.k8s.tree import without_nulls
+from trainform.k8s.tree import Tree, metadata_of, object_name, value_at, without_nulls
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 __all__ = ["ObjectPatch", "Patch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
@@ -141,11 +140,6 @@ def unmatched(
     return [_placed(mismatch(patch.criteria, seen, patch.index), patch.place) for patch in missed]
 
 
-def object_name(tree: Tree) -> str:
-    """`JobSet/llm`."""
-    return f"{tree['kind']}/{tree['metadata']['name']}"
-
-
 def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProblem]]:
     value, place, problems = _value(patch.patch, index)
     if problems:
@@ -170,8 +164,7 @@ def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProbl
 def _without_identity(patch: Tree) -> Tree:
     """A merge patch less apiVersion, kind, name and namespace, which say no more than what it is for."""
     kept = {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
-    metadata = kept.get("metadata")
-    if isinstance(metadata, dict):
+    if metadata := metadata_of(kept):
         kept["metadata"] = {key: value for key, value in metadata.items() if key not in ("name", "namespace")}
     return kept
 
@@ -251,7 +244,7 @@ def _changes_of_identity(before: Tree, after: Any, patch: ObjectPatch) -> list[P
     return [
         PatchProblem(patch.index, _culprit(patch, path), f"{'.'.join(map(str, path))} {message}", hint)
         for path, (message, hint) in _FIXED.items()
-        if not json_patch.same_json(_at(before, path), _at(after, path))
+        if not json_patch.same_json(value_at(before, path), value_at(after, path))
     ]
 
 
@@ -261,9 +254,3 @@ def _culprit(patch: ObjectPatch, path: Path) -> Path:
         return ("patch", *path)
     pointer = tuple(map(str, path))
     return ("patch", next(each.index for each in reversed(patch.change) if each.touches(pointer)))
-
-
-def _at(tree: Any, path: Path) -> Any:
-    for key in path:
-        tree = tree.get(key) if isinstance(tree, dict) else None
-    return tree

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from trainform.api.selectors import matches_labels
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.rules.parts import table, text
+from trainform.k8s.tree import Tree, metadata_of, name_of, table, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path, Position
-    from trainform.k8s.tree import Tree
 
 DEFAULT_NAMESPACE = "default"
 _LISTED = 8
@@ -88,7 +87,7 @@ def criteria_of_target(target: Target, index: int) -> tuple[list[Criterion], lis
 
 def criteria_of_patch(patch: Tree, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
     """The conditions of a strategic merge patch that names its object itself, and what it lacks for that."""
-    metadata = table(patch, "metadata")
+    metadata = metadata_of(patch)
     criteria, problems = [], []
     for field, holder, path in (
         ("kind", patch, ("patch", "kind")),
@@ -135,8 +134,8 @@ _VALUES: dict[str, Callable[[Tree], str]] = {
     "group": lambda tree: _group_version(tree)[0],
     "version": lambda tree: _group_version(tree)[1],
     "apiVersion": lambda tree: text(tree, "apiVersion"),
-    "namespace": lambda tree: text(table(tree, "metadata"), "namespace") or DEFAULT_NAMESPACE,
-    "name": lambda tree: text(table(tree, "metadata"), "name"),
+    "namespace": lambda tree: text(metadata_of(tree), "namespace") or DEFAULT_NAMESPACE,
+    "name": lambda tree: name_of(tree),
 }
 """The value of an object that each condition speaks of."""
 
@@ -168,7 +167,7 @@ def _selects(field: str) -> Callable[[str], Callable[[Tree], bool]]:
 
     def read(selector: str) -> Callable[[Tree], bool]:
         matches_labels(selector, {})  # raises where the selector cannot be read
-        return lambda tree: matches_labels(selector, table(table(tree, "metadata"), field))
+        return lambda tree: matches_labels(selector, table(metadata_of(tree), field))
 
     return read
 

@@ -6,11 +6,11 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.rules import env as env_rules
 from trainform.k8s.rules import probe as probe_rules
-from trainform.k8s.rules.parts import LARGEST_ID, Found, dns1123_label, number, table, tables, text, texts
+from trainform.k8s.rules.parts import LARGEST_ID, Found, dns1123_label
 from trainform.k8s.rules.ports import MOST_PORT, port_name
 from trainform.k8s.rules.volume import relative_path
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
 WARNINGS = frozenset({"TF524", "TF530"}) | probe_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""

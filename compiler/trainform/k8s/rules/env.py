@@ -7,19 +7,9 @@ import re
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.names import SUBDOMAIN_LENGTH
-from trainform.k8s.rules.parts import (
-    Found,
-    check_name,
-    check_one_of,
-    dns1123_subdomain,
-    env_var_name,
-    qualified_name,
-    table,
-    tables,
-    text,
-)
+from trainform.k8s.rules.parts import Found, check_name, check_one_of, dns1123_subdomain, env_var_name, qualified_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _FIELDS = (

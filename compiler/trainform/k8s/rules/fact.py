@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from trainform.diagnostics import Path
 from trainform.k8s.quantity import NANO, parse
-from trainform.k8s.rules.parts import Found, table, tables, text, texts
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.schema.shapes import tell_repeated
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, name_of, table, tables, text, texts
 
 HOSTNAME = "kubernetes.io/hostname"
 HIGHEST_PRIORITY = 10**9
@@ -75,7 +75,7 @@ def topology(fact: Tree, found: Found) -> None:
 
 def priority_class(fact: Tree, found: Found) -> None:
     """Names and values of the system's own classes are the system's."""
-    system = text(table(fact, "metadata"), "name").startswith("system-")
+    system = name_of(fact).startswith("system-")
     if fact["value"] > HIGHEST_PRIORITY and not system:
         found.append(_refused(("value",), f"must be at most {HIGHEST_PRIORITY}, not {fact['value']}"))
 

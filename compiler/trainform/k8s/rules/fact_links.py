@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.rules.fact import parent_of
-from trainform.k8s.rules.parts import table, tables, text
 from trainform.k8s.schema.facts import as_diagnostic
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, name_of, table, tables, text
 from trainform.source import Document
 
 Named = Mapping[tuple[str, str], Tree]
@@ -44,7 +43,7 @@ def circle(start: str, parents: Mapping[str, str]) -> list[str]:
 
 
 def _name(tree: Tree) -> str:
-    return text(table(tree, "metadata"), "name")
+    return name_of(tree)
 
 
 def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:

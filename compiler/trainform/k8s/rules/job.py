@@ -8,20 +8,9 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.rules import pod as pod_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import (
-    Found,
-    check_at_least,
-    check_name,
-    domain_path,
-    number,
-    qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
-)
+from trainform.k8s.rules.parts import Found, check_at_least, check_name, domain_path, qualified_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
 
 WARNINGS = pod_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -48,7 +37,7 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
     `claims` are the names of the JobSet's own volume claims, which its controller adds to the pods' volumes.
     """
     spec, path_of_spec = table(template, "spec"), (*path, "spec")
-    check_metadata(table(template, "metadata"), (*path, "metadata"), found)
+    check_metadata(metadata_of(template), (*path, "metadata"), found)
     check_at_least(spec, 0, _COUNTS, "TF515", path_of_spec, found)
     _check_indexes(spec, path_of_spec, found)
     _check_fields(spec, path_of_spec, found)

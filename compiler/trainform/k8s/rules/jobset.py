@@ -13,21 +13,9 @@ from trainform.k8s.rules import job as job_rules
 from trainform.k8s.rules import jobset_claim as jobset_claim_rules
 from trainform.k8s.rules import jobset_policy as jobset_policy_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import (
-    LARGEST_ID,
-    Found,
-    check_name,
-    dns1035_label,
-    domain_path,
-    label_value,
-    number,
-    replicas,
-    table,
-    tables,
-    text,
-)
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, dns1035_label, domain_path, label_value, replicas
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, name_of, number, table, tables, text
 
 __all__ = ["WARNINGS", "check"]
 
@@ -51,13 +39,13 @@ def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     found: Found = []
     spec = table(jobset, "spec")
     jobs = tables(spec, "replicatedJobs")
-    check_metadata(table(jobset, "metadata"), ("metadata",), found)
-    _check_names(table(jobset, "metadata"), jobs, appended, found)
+    check_metadata(metadata_of(jobset), ("metadata",), found)
+    _check_names(metadata_of(jobset), jobs, appended, found)
     _check_own_fields(spec, found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
     if spec.get("coordinator") is not None:
-        _check_coordinator(text(table(jobset, "metadata"), "name"), spec, jobs, found)
+        _check_coordinator(name_of(jobset), spec, jobs, found)
     claims = jobset_claim_rules.check(jobset, jobs, found)
     for index, job in enumerate(jobs):
         _check_size(job, (*_JOBS, index), found)

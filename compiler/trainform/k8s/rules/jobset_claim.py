@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from trainform.diagnostics import Path
 from trainform.k8s.names import LABEL_LENGTH
-from trainform.k8s.rules.parts import Found, dns1123_subdomain, table, tables, text
+from trainform.k8s.rules.parts import Found, dns1123_subdomain
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, name_of, table, tables
 
 _POD = ("template", "spec", "template", "spec")
 
@@ -19,7 +19,7 @@ def check(jobset: Tree, jobs: list[Tree], found: Found) -> frozenset[str]:
     if not policies:
         return frozenset()
     claims: dict[str, Path] = {}
-    jobset_name = text(table(jobset, "metadata"), "name")
+    jobset_name = name_of(jobset)
     for path, name in _templates(policies):
         if name in claims:
             hint = "give each claim its own name"
@@ -35,7 +35,7 @@ def _templates(policies: list[Tree]) -> Iterator[tuple[Path, str]]:
     for number, policy in enumerate(policies):
         for index, template in enumerate(tables(policy, "templates")):
             path = ("spec", "volumeClaimPolicies", number, "templates", index, "metadata", "name")
-            yield path, text(table(template, "metadata"), "name")
+            yield path, name_of(template)
 
 
 def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> None:

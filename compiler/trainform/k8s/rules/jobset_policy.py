@@ -6,19 +6,9 @@ import re
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.rules.parts import (
-    LARGEST_ID,
-    Found,
-    check_name,
-    number,
-    replicas,
-    table,
-    tables,
-    text,
-    texts,
-)
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, replicas
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
 _FAILURE_REASONS = (
     "BackoffLimitExceeded",

@@ -11,9 +11,9 @@ from trainform.diagnostics import Path
 from trainform.k8s.admission import CONTAINERS, Cluster, limit_items, overhead_of
 from trainform.k8s.pod_requests import Requests, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, parse
-from trainform.k8s.rules.parts import Found, table, tables, text
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 _Bound = Callable[[Quantity, "Quantity | None", "Quantity | None"], str]
 """Why a request and a limit are refused by a bound, or the empty string."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, label_value, qualified_name, sequence, table, tables, text
+from trainform.k8s.rules.parts import Found, label_value, qualified_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, sequence, table, tables, text
 
 _ANNOTATION_BYTES = 256 * 1024
 _WITH_VALUES = ("In", "NotIn")

@@ -1,20 +1,19 @@
-"""What the rules for rendered objects share: reading trees of uncertain shape, and checks of names.
+"""What the rules for rendered objects share: the list of problems, and checks of names and numbers.
 
-A rule appends what it finds to a list and returns nothing, so that a valid object costs no more than the
-look at its fields. What a schema says already (types, enums, missing fields, repeated keys of a list) no
-rule says again: a field of a wrong type reads as absent.
+A rule appends problems to a list and returns nothing, so a valid object costs only the reading of its fields.
+Rules do not repeat what the schemas check (types, enums, missing fields, duplicate list keys): they read trees
+with `k8s.tree`, to which a field of the wrong type is absent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number
 
 Found = list[SchemaProblem]
 """The problems found so far: rules append to it."""
@@ -32,43 +31,6 @@ env_var_name: NameRule = lru_cache(names.env_var_name)
 
 LARGEST_ID = 2**31 - 1
 """The largest user or group, and the largest 32-bit count."""
-
-
-def table(tree: Tree, key: str) -> Tree:
-    """The mapping at `key`; empty where there is none."""
-    value = tree.get(key)
-    return value if type(value) is dict else {}
-
-
-def tables(tree: Tree, key: str) -> list[Tree]:
-    """The mappings of the list at `key`, in their places: an entry that is none reads as empty."""
-    value = tree.get(key)
-    if type(value) is not list:
-        return []
-    for entry in value:
-        if type(entry) is not dict:
-            return [each if type(each) is dict else {} for each in value]
-    return value
-
-
-def text(tree: Tree, key: str) -> str:
-    """The string at `key`; empty where there is none."""
-    value = tree.get(key)
-    return value if type(value) is str else ""
-
-
-def texts(tree: Tree, key: str) -> list[str]:
-    """The strings of the list at `key`, in their places: an entry that is none reads as empty."""
-    value = tree.get(key)
-    if type(value) is not list:
-        return []
-    return [entry if type(entry) is str else "" for entry in value]
-
-
-def number(tree: Tree, key: str) -> int | None:
-    """The integer at `key`, or None where there is none."""
-    value = tree.get(key)
-    return value if type(value) is int else None
 
 
 def replicas(job: Tree) -> int:
@@ -118,8 +80,3 @@ def domain_path(name: str) -> str | None:
     if len(name) > names.LABEL_LENGTH:
         return f"must be at most {names.LABEL_LENGTH} characters long, and has {len(name)}"
     return None
-
-
-def sequence(value: Any) -> list[Any]:
-    """The list itself; empty where it is none."""
-    return value if type(value) is list else []

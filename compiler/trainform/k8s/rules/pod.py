@@ -18,15 +18,10 @@ from trainform.k8s.rules.parts import (
     check_one_of,
     dns1123_label,
     dns1123_subdomain,
-    number,
     qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
 )
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
 
 WARNINGS = container_rules.WARNINGS | resource_rules.WARNINGS
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
@@ -48,7 +43,7 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
 
     `claims` are volumes that the pods get besides their own, by name.
     """
-    check_metadata(table(template, "metadata"), (*path, "metadata"), found)
+    check_metadata(metadata_of(template), (*path, "metadata"), found)
     spec, path = table(template, "spec"), (*path, "spec")
     volumes = volume_rules.check(spec, path, found)
     _check_container_lists(spec, path, found)

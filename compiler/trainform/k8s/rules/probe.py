@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, check_at_least, check_one_of, number, table, tables, text
+from trainform.k8s.rules.parts import Found, check_at_least, check_one_of
 from trainform.k8s.rules.ports import MOST_PORT, port_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 WARNINGS = frozenset({"TF529"})
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""

@@ -8,9 +8,9 @@ from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.pod_requests import pod_level_supports, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, QuantityError, parse
-from trainform.k8s.rules.parts import Found, qualified_name, table, tables, text
+from trainform.k8s.rules.parts import Found, qualified_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, table, tables, text
 
 WARNINGS = frozenset({"TF532"})
 """The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""

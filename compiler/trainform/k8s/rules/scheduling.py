@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.k8s.rules.metadata import check_expression, check_labels, check_selector
-from trainform.k8s.rules.parts import (
-    Found,
-    check_at_least,
-    check_name,
-    label_value,
-    number,
-    qualified_name,
-    sequence,
-    table,
-    tables,
-    text,
-)
+from trainform.k8s.rules.parts import Found, check_at_least, check_name, label_value, qualified_name
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, sequence, table, tables, text
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

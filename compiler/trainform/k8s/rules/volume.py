@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.k8s.quantity import QuantityError, parse
-from trainform.k8s.rules.parts import Found, dns1123_label, number, table, tables, text
+from trainform.k8s.rules.parts import Found, dns1123_label
 from trainform.k8s.schema.messages import SchemaProblem
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
 """The sources that refer to another object, and the field with its name."""

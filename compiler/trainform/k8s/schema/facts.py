@@ -14,7 +14,7 @@ from trainform.diagnostics import Diagnostic, Path, Severity
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.names import dns1123_label, dns1123_subdomain
 from trainform.k8s.rules import fact as fact_rules
-from trainform.k8s.rules.parts import Found, table, text
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.schema.shapes import (
     Shape,
@@ -29,7 +29,7 @@ from trainform.k8s.schema.shapes import (
     quantity,
     string,
 )
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, name_of
 from trainform.source import Document
 
 WARNINGS = frozenset({"TF101", "TF563"})
@@ -141,7 +141,7 @@ def _metadata(value: Any, path: Path, found: Found) -> None:
 
 
 def _check_name(fact: Tree, found: Found) -> None:
-    given = text(table(fact, "metadata"), "name")
+    given = name_of(fact)
     rule = dns1123_label if fact["kind"] == "Namespace" else dns1123_subdomain
     if given and (reason := rule(given)):
         found.append(SchemaProblem(("metadata", "name"), "TF104", f'"{given}" {reason}'))

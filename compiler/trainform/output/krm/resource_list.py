@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainform.diagnostics import Diagnostic
+from trainform.k8s.labels import annotations_of
 from trainform.k8s.tree import Tree
 from trainform.source import Document, load
 from trainform.source.document import Part
@@ -93,9 +94,3 @@ def orchestrated(tree: Tree, earlier: Any) -> Tree:
         return tree
     metadata = tree["metadata"]
     return {**tree, "metadata": {**metadata, "annotations": {**annotations_of(tree), **kept}}}
-
-
-def annotations_of(tree: Tree) -> dict[str, Any]:
-    metadata = tree.get("metadata")
-    found = metadata.get("annotations") if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}

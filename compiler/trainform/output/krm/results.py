@@ -7,8 +7,8 @@ from typing import Any
 
 from trainform.diagnostics import Diagnostic, dotted
 from trainform.diagnostics.order import folded
-from trainform.k8s.tree import Tree
-from trainform.output.krm.resource_list import annotations_of
+from trainform.k8s.labels import annotations_of
+from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
 
 PATHS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
@@ -38,8 +38,7 @@ def _result(diagnostic: Diagnostic) -> Tree:
 
 
 def _reference(tree: Tree) -> Tree:
-    metadata = tree.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
+    named = metadata_of(tree)
     fields = [(tree, "apiVersion"), (tree, "kind"), (named, "namespace"), (named, "name")]
     return {key: owner[key] for owner, key in fields if isinstance(owner.get(key), str)}
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.labels import annotations_of
 from trainform.k8s.pod_requests import pod_requests
 from trainform.k8s.rules import limit as limit_rules
-from trainform.k8s.rules.parts import number, replicas, table, tables, text
+from trainform.k8s.rules.parts import replicas
+from trainform.k8s.tree import Tree, metadata_of, number, table, tables, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -65,7 +66,7 @@ class JobDemand:
 
 def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
     """The demand of a valid JobSet; pods are counted as admission with these facts leaves them."""
-    metadata = table(jobset, "metadata")
+    metadata = metadata_of(jobset)
     namespace = text(metadata, "namespace")
     steps = tables(table(jobset, "spec"), "replicatedJobs")
     return JobDemand(
@@ -86,7 +87,7 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
 
 def _pod_set(step: Tree, namespace: str, facts: Facts) -> PodSetDemand:
     template = _pod_template(step)
-    annotations = table(table(template, "metadata"), "annotations")
+    annotations = annotations_of(template)
     pod_spec = admitted_pod_spec(table(template, "spec"), namespace, facts)
     requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
     name = text(step, "name")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trainform.k8s.labels import node_matches, untolerated
-from trainform.k8s.rules.parts import tables, text
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, tables, text
 from trainform.review.capacity.amounts import PODS, Amounts
 from trainform.review.capacity.demand import PodSetDemand
 from trainform.review.capacity.kueue_facts import ClusterQueue, Flavor

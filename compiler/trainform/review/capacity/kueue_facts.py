@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.k8s.labels import labels_of
 from trainform.k8s.quantity import parse
 from trainform.k8s.rules.fact import cohort_of
-from trainform.k8s.rules.parts import table, tables, text, texts
+from trainform.k8s.tree import Tree, table, tables, text, texts
 from trainform.review.capacity.amounts import amount
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 METADATA_NAME = "kubernetes.io/metadata.name"
 """The label with its own name that Kubernetes puts on every namespace."""
@@ -119,7 +119,7 @@ def stop_policy_of(tree: Tree) -> str:
 def namespace_labels(namespace: str, facts: Facts) -> tuple[dict[str, str], bool]:
     """The labels of a namespace, and whether these are all: of an undeclared one only the name is known."""
     tree = facts.get("Namespace", namespace)
-    labels = table(table(tree or {}, "metadata"), "labels")
+    labels = labels_of(tree or {})
     return {**labels, METADATA_NAME: namespace}, tree is not None
 
 

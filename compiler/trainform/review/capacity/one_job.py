@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import selector_keys, selector_matches
-from trainform.k8s.rules.parts import table, text
+from trainform.k8s.tree import Tree, table, text
 from trainform.review.capacity.assignment import Undecided, Usage, find, preferred
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand
@@ -18,7 +18,6 @@ from trainform.review.capacity.reasons import too_much
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 Verdict = Literal["fits", "waits", "never", "unknown"]
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trainform.diagnostics import dotted
-from trainform.k8s.rules.parts import table, text
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, name_of
 from trainform.review.diff.compare import FieldChange, compare, renamed
 from trainform.review.diff.totals import Ask, Totals
 from trainform.review.diff.update_rules import ORDER, Change, Rule, class_of, is_suspended, needs_new_run, rule
@@ -163,7 +162,7 @@ def _key(tree: Tree) -> tuple[str, str, str]:
 
 
 def _name(tree: Tree) -> str:
-    return text(table(tree, "metadata"), "name")
+    return name_of(tree)
 
 
 def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldChange]]:

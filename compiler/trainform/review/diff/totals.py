@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trainform.k8s.quantity import QuantityError
-from trainform.k8s.rules.parts import table, text
 from trainform.k8s.schema.validate import check
+from trainform.k8s.tree import Tree, metadata_of, table, text
 from trainform.review.capacity.amounts import Amounts, written
 from trainform.review.capacity.demand import QUEUE_LABEL, job_demand
-
-if TYPE_CHECKING:
-    from trainform.k8s.tree import Tree
 
 _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
 
@@ -114,7 +111,7 @@ def ask_of(jobset: Tree) -> Ask | None:
 
 
 def _other_queue(jobset: Tree) -> str:
-    metadata = table(jobset, "metadata")
+    metadata = metadata_of(jobset)
     named = (text(table(metadata, where), key) for where, key in _OTHER_QUEUES)
     return next(filter(None, named), "")
 

@@ -12,8 +12,8 @@ from enum import IntEnum
 from typing import Any, Literal
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import table
-from trainform.k8s.tree import Tree
+from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, table
 from trainform.review.capacity.demand import PRIORITY_LABEL, QUEUE_LABEL
 from trainform.review.diff.compare import FieldChange
 
@@ -115,5 +115,5 @@ def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
 
 def is_suspended(jobset: Tree) -> bool:
     """Whether a rendered JobSet surely is suspended. With a queue that is Kueue's to say, whatever git says."""
-    labels = table(table(jobset, "metadata"), "labels")
+    labels = labels_of(jobset)
     return table(jobset, "spec").get("suspend") is True and QUEUE_LABEL not in labels

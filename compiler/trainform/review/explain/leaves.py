@@ -11,7 +11,6 @@ from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 if TYPE_CHECKING:
     from trainform.core.provenance import Key
     from trainform.diagnostics import Path
-    from trainform.k8s.tree import Tree
 
 _NAMED_BY_WEBHOOK = re.compile(r"failurePolicyRule\d+")
 """Names that JobSet gives to rules by their place, which is nothing to know them by."""
@@ -78,8 +77,3 @@ def _name(entry: Any, merge_key: str) -> str:
 
 def _is_named(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("name"), str)
-
-
-def object_name(tree: Tree) -> str:
-    """`JobSet/llm`."""
-    return f"{tree['kind']}/{tree['metadata']['name']}"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from trainform.core.companions import KINDS, runtime_of
 from trainform.k8s.defaults import admit
-from trainform.review.explain.leaves import Leaf, leaves, node_of, object_name, same
+from trainform.k8s.tree import Tree, object_name
+from trainform.review.explain.leaves import Leaf, leaves, node_of, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.patches import trace_patches
 from trainform.review.explain.sources import sources_of
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from trainform.core.compile import CompiledJob
     from trainform.core.plan import Plan
-    from trainform.k8s.tree import Tree
     from trainform.review.explain.sources import Sources, Stated
     from trainform.source import Document
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainform.core.patches.objects import apply_patches
+from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.leaves import Leaf, leaves, node_of, same
 from trainform.review.explain.owner import Owner
 from trainform.review.explain.trace import Trace, snapshot_of
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from trainform.core.patches.objects import ObjectPatch
     from trainform.diagnostics import Path
     from trainform.k8s.patch.json_patch import Operation
-    from trainform.k8s.tree import Tree
     from trainform.review.explain.trace import At
     from trainform.source import Document
 
@@ -79,7 +79,7 @@ def _line(document: Document, patch: ObjectPatch, inner: Path) -> int:
 
 
 def _named(objects: list[Tree]) -> Iterator[tuple[str, Tree]]:
-    yield from ((f"{tree['kind']}/{tree['metadata']['name']}", tree) for tree in objects)
+    yield from ((object_name(tree), tree) for tree in objects)
 
 
 def _leaves(tree: Tree) -> Iterator[Leaf]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.companions import own_names, runtime_of
-from trainform.review.explain.leaves import leaves, node_below, node_of, object_name, same
+from trainform.k8s.tree import object_name, value_at
+from trainform.review.explain.leaves import leaves, node_below, node_of, same
 from trainform.review.explain.owner import Owner, OwnerKind
 from trainform.review.explain.trace import At
 
@@ -68,7 +69,7 @@ class Sources:
 
         `value` is the element where it is written differently there; `renamed` says what list entries are called.
         """
-        written = element(author.document.tree, path)
+        written = value_at(author.document.tree, path)
         if value is not None and not _says(written, value):
             return
         node = node_below(node_of(target.partition("/")[0]), key)
@@ -129,7 +130,7 @@ def _author(plan: Plan, source: Source) -> Author | None:
     if document is None:
         return None
     if path[:2] == ("spec", "runtimePatches"):
-        return Author("patch", str(element(document.tree, (*path[:3], "manager"))), document)
+        return Author("patch", str(value_at(document.tree, (*path[:3], "manager"))), document)
     return Author(origin, name, document)
 
 
@@ -159,13 +160,3 @@ def _is_address(leaf: Leaf) -> bool:
 
 def _renamed(key: Key, names: Mapping[str, str]) -> Key:
     return tuple((names.get(part[0], part[0]), part[1]) if isinstance(part, tuple) else part for part in key)
-
-
-def element(tree: Any, path: Path) -> Any:
-    """The element of a document, or None."""
-    for part in path:
-        try:
-            tree = tree[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return tree

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.core.jobset_view import TRAINER_STEP
 from trainform.core.pod_set import PodSet
 from trainform.core.trainer import set_trainer_fields
-from trainform.review.explain.leaves import leaves, node_of, object_name, same
+from trainform.k8s.tree import Tree, object_name
+from trainform.review.explain.leaves import leaves, node_of, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from trainform.core.plan import Plan
     from trainform.core.provenance import Key
-    from trainform.k8s.tree import Tree
     from trainform.review.explain.owner import Owner
     from trainform.source import Document
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.runtime import FRAMEWORKS
 from trainform.core.resources import gpu_count
-from trainform.k8s.rules.parts import table, tables, text
+from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, table, tables, text
 from trainform.review.capacity.amounts import spelled
 from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
 from trainform.review.capacity.verdicts import JobVerdict, QueueUse, capacity
@@ -16,7 +17,6 @@ from trainform.review.diff.totals import Ask, Sum, ask_of
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
-    from trainform.k8s.tree import Tree
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 """Upstream's label of a runtime, by which its SDK tells frameworks apart, too."""
@@ -202,7 +202,7 @@ def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
 
 def framework_of(runtime: Tree) -> str:
     """What a runtime says it is for: its label, else the member of its mlPolicy."""
-    labels = table(table(runtime, "metadata"), "labels")
+    labels = labels_of(runtime)
     policy = table(table(runtime, "spec"), "mlPolicy")
     return text(labels, FRAMEWORK_LABEL) or next((name for name in FRAMEWORKS if name in policy), PLAIN)
 
