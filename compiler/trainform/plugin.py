@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainform.api.runtime import MpiPolicy
 from trainform.core.gang import GANG_QUEUE, Gang
-from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, Step, finished_steps
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, JobSetView, ReplicatedJob
 from trainform.core.plan import Plan, Trainer
 from trainform.core.plugin import STAGES, Plugin
 from trainform.core.pod_set import PodSet, upsert
@@ -41,7 +41,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.labels import selector_keys, selector_matches
 from trainform.k8s.pod_requests import format_requests, pod_requests
-from trainform.k8s.tree import Tree, table, tables, text, texts
+from trainform.k8s.tree import Tree, object_name, table, tables, text, texts, value_at
 
 if TYPE_CHECKING:
     # Models of the Environment, for annotations: most runs have none, and importing them takes a while.
@@ -60,15 +60,16 @@ __all__ = [
     "TRAINER_STEP",
     "Diagnostic",
     "Gang",
+    "JobSetView",
     "MpiPolicy",
     "Path",
     "Place",
     "Plan",
     "Plugin",
     "PodSet",
+    "ReplicatedJob",
     "SecretNeed",
     "Source",
-    "Step",
     "Trainer",
     "Tree",
     "admitted_pod_spec",
@@ -77,13 +78,13 @@ __all__ = [
     "count_per_node",
     "did_you_mean",
     "env_var",
-    "finished_steps",
     "format_requests",
     "gang_demand",
     "gpu_count",
     "is_in_the_clear",
     "merge_into",
     "no_reserved_variables",
+    "object_name",
     "pod_requests",
     "selector_keys",
     "selector_matches",
@@ -100,5 +101,6 @@ __all__ = [
     "trainer_host",
     "trainer_resources",
     "upsert",
+    "value_at",
     "without_trainer",
 ]

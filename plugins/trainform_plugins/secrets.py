@@ -211,8 +211,7 @@ def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
 
 def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
     """The mode cannot do it: told of the Environment, in which alone it is chosen."""
-    path = ("spec", "secrets", field)
-    plan.report("TF326", message, hint=hint, path=path, place=plan.destination.document)
+    plan.report("TF326", message, hint=hint, source=("environment", ("spec", "secrets", field)))
 
 
 def _command(plan: Plan) -> str:

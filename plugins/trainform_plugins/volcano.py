@@ -124,15 +124,13 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     if not declared:
         tell_undeclared(plan, f"Volcano Queue {queue}", "the gangs in it are not checked against it")
         return
-    path, place = plan.place_of(_queue_source(plan, queue))
-    plan.report(
+    plan.report_object(
+        pod_group,
+        ("spec", "queue"),
         "TF362",
         f"there is no Volcano Queue {queue!r}",
         hint=did_you_mean(queue, declared) or f"declared are {', '.join(declared)}",
-        path=path,
-        place=place,
-        object=f"PodGroup/{plan.name}",
-        object_path=("spec", "queue"),
+        source=_queue_source(plan, queue),
     )
 
 

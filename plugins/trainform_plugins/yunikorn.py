@@ -12,7 +12,6 @@ from trainform.plugin import (
     Plugin,
     Tree,
     admitted_pod_spec,
-    finished_steps,
     format_requests,
     pod_requests,
     send_to_scheduler,
@@ -86,17 +85,17 @@ def _task_group(plan: Plan, name: str, members: int, pod_spec: Tree) -> Tree:
 def _still_fits(plan: Plan) -> None:
     """After the Environment's final patches: placeholders for other pods would keep the wrong places."""
     jobset = plan.jobset
-    steps = finished_steps(jobset) if jobset and not plan.failed else []
-    groups = _task_groups(plan, [(step.name, step.pods, step.pod_spec) for step in steps])
-    for step in steps:
-        if step.annotations.get(GROUPS) != groups:
-            plan.report(
+    if jobset is None or plan.failed:
+        return
+    groups = _task_groups(plan, [(job.name, job.pods, job.pod_spec) for job in jobset.jobs])
+    for job in jobset.jobs:
+        if job.annotations.get(GROUPS) != groups:
+            plan.report_object(
+                jobset.tree,
+                (*job.pod_path, "metadata", "annotations", GROUPS),
                 "TF363",
                 f"after the patches, {GROUPS} no longer fits the pods of JobSet/{plan.name}",
                 hint=f"patch the annotation as well, to '{groups}', or change the job instead",
-                path=("spec", "patches"),
-                place=plan.destination.document,
-                object=f"JobSet/{plan.name}",
-                object_path=(*step.pod_path, "metadata", "annotations", GROUPS),
+                source=("environment", ("spec", "patches")),
             )
             return

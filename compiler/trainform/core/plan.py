@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
-from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet
-from trainform.core.provenance import Ledger, Source
+from trainform.core.provenance import Ledger, Source, blame
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
+from trainform.k8s.tree import Tree, object_name
 
 if TYPE_CHECKING:
     from trainform.api import Environment, Read, Runtime, TrainJob
     from trainform.core.environment import Destination
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 
@@ -63,6 +63,7 @@ class Plan:
     keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+    _jobset: JobSetView | None = None
 
     @property
     def environment(self) -> Environment:
@@ -113,9 +114,14 @@ class Plan:
         return next((pods for pods in self.pod_sets if pods.name == name), None)
 
     @property
-    def jobset(self) -> Tree | None:
-        """The JobSet among the finished objects; None where none was built."""
-        return next((tree for tree in self.objects if tree.get("kind") == "JobSet"), None)
+    def jobset(self) -> JobSetView | None:
+        """The JobSet among the finished objects, final patches included; None where none was built."""
+        for tree in self.objects:
+            if tree.get("kind") == "JobSet":
+                if self._jobset is None or self._jobset.tree is not tree:
+                    self._jobset = JobSetView.of(tree)
+                return self._jobset
+        return None
 
     @property
     def failed(self) -> bool:
@@ -130,15 +136,20 @@ class Plan:
         hint: str = "",
         path: Path = (),
         place: Place | None = None,
+        source: Source | None = None,
         point: Path = (),
         object: str = "",
         object_path: Path = (),
     ) -> None:
-        """Tell a problem at `path` of `place` (default: the TrainJob).
+        """Report a problem at `path` of `place` (default: the TrainJob), or at a `source`.
 
         `point` is a more exact place for the caret, where `path` is the wider field that the
-        controller's own validation names.
+        controller's own validation names. `object` and `object_path` say in which finished object the problem shows.
         """
+        if source is not None:
+            origin, path = source
+            documents = {"runtime": self.runtime_document, "environment": self.destination.document}
+            place = documents.get(origin)
         if place is None:
             place, path, point = (
                 self.job_document,
@@ -160,12 +171,34 @@ class Plan:
             )
         )
 
-    def place_of(self, source: Source) -> tuple[Path, Place | None]:
-        """`path` and `place` for `report` where the problem is at `source`."""
-        origin, path = source
-        return path, {"trainjob": None, "runtime": self.runtime_document, "environment": self.destination.document}[
-            origin
-        ]
+    def report_object(
+        self,
+        tree: Tree,
+        path: Path,
+        code: str,
+        message: str,
+        *,
+        severity: Severity = "error",
+        hint: str = "",
+        source: Source | None = None,
+    ) -> None:
+        """Report a problem of the element at `path` of a finished object: at `source`, else where TrainJob or
+        runtime set it."""
+        place = None
+        found = path
+        if source is None:
+            place, found = blame(self, tree, path)
+        self.report(
+            code,
+            message,
+            severity=severity,
+            hint=hint,
+            path=found,
+            place=place,
+            source=source,
+            object=object_name(tree),
+            object_path=path,
+        )
 
     def deviates(self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None) -> None:
         """Tell that the result differs from the controller's by deviation `code`, once per code.
@@ -231,8 +264,7 @@ class Plan:
         than in the document. Costs nothing unless somebody observes the compile.
         """
         if source is not None and self.ledger.copies is not None:
-            name = f"{object['kind']}/{object['metadata']['name']}" if object else ""
-            self.ledger.record_copy(source, path, value, name)
+            self.ledger.record_copy(source, path, value, object_name(object) if object else "")
 
     def sync(self, pods: PodSet) -> None:
         """Bring the template of `pods` in line with its count, and put the marks of all pods on it."""

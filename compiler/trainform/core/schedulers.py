@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.core.gang import POLICY
-from trainform.core.jobset_view import finished_steps
-from trainform.core.provenance import blame
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.core.jobset_view import Step
+    from trainform.core.jobset_view import ReplicatedJob
     from trainform.core.plan import Plan
-    from trainform.k8s.tree import Tree
 
 SCHEDULER_NAMES = {
     "coscheduling": "scheduler-plugins-scheduler",
@@ -44,12 +41,12 @@ def check_schedulers(plan: Plan) -> None:
         return  # nothing is known of schedulers, and nothing was chosen
     _gang_is_installed(plan)
     jobset = plan.jobset
-    for step in finished_steps(jobset) if jobset else ():
-        name = step.pod_spec.get("schedulerName")
+    for job in jobset.jobs if jobset else ():
+        name = job.pod_spec.get("schedulerName")
         if plan.gang.chosen and not _holds_gang(plan.gang.scheduler, name):
-            _other_scheduler(plan, jobset or {}, step, name)
+            _other_scheduler(plan, job, name)
         elif name in OWNERS and OWNERS[name] != plan.gang.scheduler:
-            _pods_are_served(plan, jobset or {}, step, name)
+            _pods_are_served(plan, job, name)
 
 
 def _holds_gang(scheduler: str, name: object) -> bool:
@@ -59,18 +56,15 @@ def _holds_gang(scheduler: str, name: object) -> bool:
     return name == SCHEDULER_NAMES[scheduler]
 
 
-def _other_scheduler(plan: Plan, jobset: Tree, step: Step, name: object) -> None:
-    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
+def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
     wanted = SCHEDULER_NAMES[plan.gang.scheduler]
-    plan.report(
+    _report(
+        plan,
+        job,
         "TF360",
-        f"pods of {step.name!r} go to scheduler {name or 'default-scheduler'}, and the "
+        f"pods of {job.name!r} go to scheduler {name or 'default-scheduler'}, and the "
         f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
-        hint=f"leave schedulerName out, or write {wanted}",
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=(*step.pod_path, "spec", "schedulerName"),
+        f"leave schedulerName out, or write {wanted}",
     )
 
 
@@ -89,22 +83,24 @@ def _gang_is_installed(plan: Plan) -> None:
     )
 
 
-def _pods_are_served(plan: Plan, jobset: Tree, step: Step, name: str) -> None:
+def _pods_are_served(plan: Plan, job: ReplicatedJob, name: str) -> None:
     installed = _installed(plan)
     if installed is None or OWNERS[name] in installed:
         return
-    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
-    plan.report(
+    _report(
+        plan,
+        job,
         "TF153",
-        f"pods of {step.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
+        f"pods of {job.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
         "does not have: they would stay Pending",
-        hint=f"{_known(installed)}; leave schedulerName out, "
+        f"{_known(installed)}; leave schedulerName out, "
         f"or add {OWNERS[name]} to spec.cluster.schedulers where it is installed",
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=(*step.pod_path, "spec", "schedulerName"),
     )
+
+
+def _report(plan: Plan, job: ReplicatedJob, code: str, message: str, hint: str) -> None:
+    assert plan.jobset is not None
+    plan.report_object(plan.jobset.tree, (*job.pod_path, "spec", "schedulerName"), code, message, hint=hint)
 
 
 def _chooses(plan: Plan) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, finished_steps
+from trainform.plugin import Plan, Plugin
 from trainform_plugins.kueue.asked import annotate, topology_of
 from trainform_plugins.kueue.features import needs_newer_kueue
 from trainform_plugins.kueue.labels import (
@@ -63,6 +63,6 @@ class Kueue(Plugin):
         if jobset is not None:
             for check in JOBSET_CHECKS:
                 check(plan, jobset)
-            if any(step.annotations for step in finished_steps(jobset)):
+            if any(job.annotations for job in jobset.jobs):
                 for check in TOPOLOGY_CHECKS:
                     check(plan, jobset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.plugin import Path, Place, Plan, Source
+from trainform.plugin import Path, Plan, Source
 
 if TYPE_CHECKING:
     from trainform.plugin import Kueue
@@ -48,13 +48,13 @@ def wants_multikueue(plan: Plan) -> bool:
     return kueue is not None and kueue.multi_kueue and not named
 
 
-def source_of(plan: Plan, key: str, value: str) -> tuple[Path, Place | None]:
-    """Who labelled the JobSet with `value`: path and document, None standing for the TrainJob."""
+def source_of(plan: Plan, key: str, value: str) -> Source:
+    """Who labelled the JobSet with `value`."""
     if (plan.job.metadata.labels or {}).get(key) == value:
-        return plan.place_of(("trainjob", ("metadata", "labels", key)))
+        return "trainjob", ("metadata", "labels", key)
     if labels_of(plan).get(key) == value:
-        return plan.place_of(environments_label(key))
-    return plan.place_of(("runtime", ("spec", "template", "metadata", "labels", key)))
+        return environments_label(key)
+    return "runtime", ("spec", "template", "metadata", "labels", key)
 
 
 def environments_label(key: str) -> Source:

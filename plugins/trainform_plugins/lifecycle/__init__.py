@@ -32,7 +32,8 @@ class LifeCycle(Plugin):
 
     def check(self, plan: Plan) -> None:
         jobset = plan.jobset
-        for rule in OF_THE_JOBSET if jobset else ():
-            rule(plan, jobset or {})
+        if jobset is not None:
+            for rule in OF_THE_JOBSET:
+                rule(plan, jobset)
         for lint in OF_ALL_OBJECTS:
             lint(plan)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Tree, gpu_count
-from trainform_plugins.lints.finished import Finished, Pods
+from trainform.plugin import ReplicatedJob, Tree, gpu_count
+from trainform_plugins.lints.finished import Finished
 
 SHARED_MEMORY = "/dev/shm"
 
@@ -32,12 +32,12 @@ def little_shared_memory(job: Finished) -> None:
             return
 
 
-def _has_shared_memory(pods: Pods, node: Tree) -> bool:
-    if pods.spec.get("hostIPC"):
+def _has_shared_memory(pods: ReplicatedJob, node: Tree) -> bool:
+    if pods.pod_spec.get("hostIPC"):
         return True
     mounts = node.get("volumeMounts") or ()
     names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
-    for volume in pods.spec.get("volumes") or ():
+    for volume in pods.pod_spec.get("volumes") or ():
         if volume.get("name") not in names:
             continue
         if (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume:
