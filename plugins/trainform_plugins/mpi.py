@@ -55,8 +55,7 @@ class Mpi(Plugin):
     name = "mpi"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.mpi is not None
+        return plan.framework == "mpi"
 
     def validate(self, plan: Plan) -> None:
         no_reserved_variables(plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode")
@@ -101,8 +100,7 @@ def _policy(plan: Plan) -> MpiPolicy:
 
 
 def _has_room_for_nodes(plan: Plan) -> None:
-    trainer = plan.job.spec.trainer
-    nodes = (trainer.num_nodes if trainer else None) or 1
+    nodes = plan.num_nodes or 1
     missing = [name for name in (LAUNCHER, NODE) if plan.pod_set(name) is None]
     if nodes > 1 and _policy(plan).run_launcher_as_node and missing:
         plan.report(
@@ -155,8 +153,7 @@ def _count_pods(plan: Plan) -> None:
     `numNodes` is about the nodes (D07).
     """
     launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
-    trainer = plan.job.spec.trainer
-    asked = trainer.num_nodes if trainer else None
+    asked = plan.num_nodes
     if node is not None and asked is not None:
         node.set_count(_without_launcher(plan, asked), NUM_NODES)
     if launcher is None or launcher.step != TRAINER_STEP:
@@ -217,9 +214,8 @@ def _give_hostfile(plan: Plan, launcher: PodSet) -> None:
 
 def _slots(plan: Plan) -> int:
     """Processes per node: the TrainJob's number, else the runtime's; 1 there means one per GPU."""
-    trainer = plan.job.spec.trainer
-    if trainer is not None and trainer.num_proc_per_node is not None:
-        return trainer.num_proc_per_node
+    if plan.num_proc_per_node is not None:
+        return plan.num_proc_per_node
     declared = _policy(plan).num_proc_per_node
     if declared != 1:
         return declared

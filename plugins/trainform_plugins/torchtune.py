@@ -55,16 +55,13 @@ class TorchTune(Plugin):
     name = "torchtune"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.torch is not None and plan.trainer.command == ENTRYPOINT
+        return plan.framework == "torch" and plan.trainer.command == ENTRYPOINT
 
     def validate(self, plan: Plan) -> None:
         problems = _problems(plan, _effective_nodes(plan))
         for path, message, hint in problems:
             plan.report("TF311", message, hint=hint, path=path)
-        trainer = plan.job.spec.trainer
-        alone = (trainer.num_nodes if trainer else None) or 1
-        if _problems(plan, alone) != problems:
+        if _problems(plan, plan.num_nodes or 1) != problems:
             message = "the controller would check this job as one of a single node, whatever the runtime says"
             plan.deviates("D20", message, path=("spec", "trainer"))
 
@@ -74,7 +71,7 @@ class TorchTune(Plugin):
             return
 
         def choose(gpus: int, cpus: int) -> Recipe:
-            processes = _processes(plan) or (None if gpus else max(cpus, 1))
+            processes = plan.num_proc_per_node or (None if gpus else max(cpus, 1))
             return _recipe(plan, pods.count, processes, gpus)
 
         recipe = count_per_node(plan, node.get("resources"), choose, "TorchTune's recipe")
@@ -106,7 +103,7 @@ def _model_problems(model: str, nodes: int) -> list[Problem]:
 def _lora_problems(plan: Plan, model: str, nodes: int) -> list[Problem]:
     problems = []
     gpus = gpu_count((plan.trainer_container or {}).get("resources"))
-    if "_qlora" in (suffix := _recipe(plan, nodes, _processes(plan), gpus).suffix):
+    if "_qlora" in (suffix := _recipe(plan, nodes, plan.num_proc_per_node, gpus).suffix):
         if model == QWEN:
             path: Path = ("spec", "runtimeRef", "name")
             problems.append(Problem(path, f"QLoRA is not available for {model}", "remove model.quantize_base"))
@@ -168,15 +165,10 @@ def _model(plan: Plan) -> str:
     return f"{parts[1].replace('.', '_')}/{parts[2].upper()}" if len(parts) == 3 else ""
 
 
-def _processes(plan: Plan) -> int | None:
-    trainer = plan.job.spec.trainer
-    return trainer.num_proc_per_node if trainer else None
-
-
 def _effective_nodes(plan: Plan) -> int:
-    trainer, pods = plan.job.spec.trainer, plan.trainer_pod_set
-    if trainer is not None and trainer.num_nodes is not None:
-        return trainer.num_nodes
+    pods = plan.trainer_pod_set
+    if plan.num_nodes is not None:
+        return plan.num_nodes
     return pods.count if pods else 1
 
 

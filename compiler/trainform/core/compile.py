@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
+from trainform.api.runtime import FRAMEWORKS
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
 from trainform.core.environment import Destination
@@ -159,6 +160,7 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
         keys=run.inputs.keys,
         trainer=_trainer(job),
         destination=run.destination,
+        framework=_framework(runtime),
         ledger=Ledger(copies=[] if run.pipeline.observe else None),
     )
     plan.record_source(("runtime", ("spec", "template")))
@@ -171,6 +173,11 @@ def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: D
     plan.gang, told = effective_gang(runtime, run.destination)
     plan.diagnostics += told
     return plan
+
+
+def _framework(runtime: Runtime) -> str:
+    policy = runtime.spec.ml_policy
+    return next((name for name in FRAMEWORKS if getattr(policy, name) is not None), "") if policy else ""
 
 
 def _trainer(job: TrainJob) -> Trainer:

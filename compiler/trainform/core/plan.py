@@ -41,6 +41,7 @@ class Plan:
     `metadata` and `spec` are the JobSet's own, without `replicatedJobs`: those are `pod_sets`,
     in the runtime's order. `pod_labels` and `pod_annotations` go on every pod template.
     `secrets` are the key Secrets that the pods wait for, `keys` the Environment's encrypted ones.
+    `framework` is the runtime's (`torch`, `mpi`, `jax`, `xgboost`, `flux`), empty for plain jobs.
     `job` and `runtime` are never changed.
     """
 
@@ -52,6 +53,7 @@ class Plan:
     metadata: Tree
     spec: Tree
     destination: Destination
+    framework: str = ""
     pod_sets: list[PodSet] = field(default_factory=list)
     trainer: Trainer = field(default_factory=Trainer)
     facts: Facts = NO_FACTS
@@ -90,6 +92,18 @@ class Plan:
     def subdomain(self) -> str:
         """The DNS subdomain of the pods: `network.subdomain`, else the JobSet's name."""
         return (self.spec.get("network") or {}).get("subdomain") or self.name
+
+    @property
+    def num_nodes(self) -> int | None:
+        """`spec.trainer.numNodes` of the TrainJob; None where that leaves it to the runtime."""
+        trainer = self.job.spec.trainer
+        return trainer.num_nodes if trainer else None
+
+    @property
+    def num_proc_per_node(self) -> int | None:
+        """`spec.trainer.numProcPerNode` of the TrainJob; None where that leaves it to the runtime."""
+        trainer = self.job.spec.trainer
+        return trainer.num_proc_per_node if trainer else None
 
     @property
     def trainer_pod_set(self) -> PodSet | None:

@@ -80,10 +80,9 @@ def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> Non
 
 def set_nodes(plan: Plan) -> None:
     """Give the trainer step the node count of `trainer.numNodes`, where it is set."""
-    trainer = plan.job.spec.trainer
     pods = plan.trainer_pod_set
-    if pods is not None and trainer is not None and trainer.num_nodes is not None:
-        pods.set_count(trainer.num_nodes, NUM_NODES)
+    if pods is not None and plan.num_nodes is not None:
+        pods.set_count(plan.num_nodes, NUM_NODES)
 
 
 def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
@@ -221,7 +220,7 @@ def trainer_host(plan: Plan) -> str:
     pods = plan.trainer_pod_set
     controllers = f"{plan.name}-{NODE_CONTAINER}-0-0.{plan.name}"
     host = pods.host(plan.name, plan.subdomain) if pods else controllers
-    if host != controllers and not without_trainer(plan):
+    if host != controllers and plan.job.spec.trainer is not None:
         plan.deviates(
             "D17",
             f"the controller would use the host name {controllers}, which does not resolve, instead of {host}",
@@ -230,6 +229,7 @@ def trainer_host(plan: Plan) -> str:
     return host
 
 
-def without_trainer(plan: Plan) -> bool:
-    """Whether the job has no `spec.trainer`, so that the controller would leave it bare (D08)."""
-    return plan.job.spec.trainer is None
+def tell_without_trainer(plan: Plan, what: str) -> None:
+    """Tell that the controller would leave out `what` of a job without `spec.trainer` (D08)."""
+    if plan.job.spec.trainer is None:
+        plan.deviates("D08", f"without spec.trainer, the controller would set no {what}", path=("spec",))

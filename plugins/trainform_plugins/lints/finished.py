@@ -19,8 +19,6 @@ from trainform.plugin import (
 
 _MISSING = object()
 
-FRAMEWORKS = ("torch", "mpi", "jax", "xgboost", "flux")
-
 
 class Where(TypedDict, total=False):
     """The source to point at: a place and a path in it, for `Plan.report`."""
@@ -33,12 +31,11 @@ class Finished(NamedTuple):
     """A job whose objects are built.
 
     `nodes` are the containers that train, with their pods: container `node` of the trainer step,
-    and of job `node` in an MPI job. `framework` is the runtime's, or empty.
+    and of job `node` in an MPI job.
     """
 
     plan: Plan
     jobset: JobSetView
-    framework: str
     nodes: list[tuple[ReplicatedJob, Tree]]
 
     def source(self, *path: str | int) -> Where:
@@ -72,23 +69,14 @@ def finished(plan: Plan) -> Finished | None:
     jobset = plan.jobset
     if jobset is None:
         return None
-    framework = _framework(plan)
     nodes = [
         (job, container)
         for job in jobset.jobs
-        if job.step == TRAINER_STEP or (framework == "mpi" and job.name == NODE_CONTAINER)
+        if job.step == TRAINER_STEP or (plan.framework == "mpi" and job.name == NODE_CONTAINER)
         for container in job.containers
         if container.get("name") == NODE_CONTAINER
     ]
-    return Finished(plan, jobset, framework, nodes)
-
-
-def _framework(plan: Plan) -> str:
-    policy = plan.runtime.spec.ml_policy
-    for name in FRAMEWORKS if policy else ():
-        if getattr(policy, name) is not None:
-            return name
-    return ""
+    return Finished(plan, jobset, nodes)
 
 
 def values(container: Tree) -> dict[str, str]:

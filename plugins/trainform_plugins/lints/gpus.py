@@ -72,8 +72,7 @@ def slices_do_not_count(job: Finished) -> None:
     one slice. Not told where the numbers agree or the TrainJob sets `numProcPerNode`.
     Known from the counting rule of kubeflow/trainer and its gaps (trainer PR 3974).
     """
-    trainer = job.plan.job.spec.trainer
-    if trainer is not None and trainer.num_proc_per_node is not None:
+    if job.plan.num_proc_per_node is not None:
         return
     for pods, node in job.nodes:
         slices = _slices(node)

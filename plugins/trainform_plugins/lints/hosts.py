@@ -39,10 +39,10 @@ def no_host_names(job: Finished) -> None:
     does not resolve is a job that hangs).
     """
     network = job.jobset.spec.get("network") or {}
-    if job.framework and network.get("enableDNSHostnames") is False:
+    if job.plan.framework and network.get("enableDNSHostnames") is False:
         job.plan.report(
             "TF613",
-            f"{job.framework} finds its nodes by host name, and the JobSet gives its pods none",
+            f"{job.plan.framework} finds its nodes by host name, and the JobSet gives its pods none",
             severity="warning",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
@@ -56,12 +56,12 @@ def host_network_without_cluster_names(job: Finished) -> None:
     hostNetwork on for RDMA: the rendezvous no longer resolves (Kubernetes' documentation of
     dnsPolicy; the same hanging job as behind D17).
     """
-    for pods, _ in job.nodes if job.framework else ():
+    for pods, _ in job.nodes if job.plan.framework else ():
         policy = pods.pod_spec.get("dnsPolicy", "ClusterFirst")
         if pods.pod_spec.get("hostNetwork") and policy == "ClusterFirst":
             job.plan.report(
                 "TF613",
-                f"{job.framework} finds its nodes by host name, "
+                f"{job.plan.framework} finds its nodes by host name, "
                 "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
                 severity="warning",
                 hint="write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",

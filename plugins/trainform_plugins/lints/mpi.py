@@ -59,7 +59,7 @@ def _starts_in_order(job: Finished) -> bool:
 
 def _containers(job: Finished) -> tuple[tuple[ReplicatedJob, Tree], tuple[ReplicatedJob, Tree]] | None:
     """Main container and pods of launcher and node, in an MPI job that has both."""
-    if job.framework != "mpi":
+    if job.plan.framework != "mpi":
         return None
     found = {
         pods.name: (pods, container)

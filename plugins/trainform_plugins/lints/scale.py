@@ -47,8 +47,8 @@ def crowded_job(job: Finished) -> None:
 
 
 def _where(job: Finished, step: str, job_spec: tuple[str | int, ...]) -> Where:
-    trainer, policy = job.plan.job.spec.trainer, job.plan.runtime.spec.ml_policy
-    if step == TRAINER_STEP and trainer is not None and trainer.num_nodes is not None:
+    policy = job.plan.runtime.spec.ml_policy
+    if step == TRAINER_STEP and job.plan.num_nodes is not None:
         return {"path": ("spec", "trainer", "numNodes")}
     if step == TRAINER_STEP and policy is not None and policy.num_nodes is not None:
         return {"place": job.plan.runtime_document, "path": ("spec", "mlPolicy", "numNodes")}

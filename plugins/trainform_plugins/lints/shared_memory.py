@@ -16,8 +16,7 @@ def little_shared_memory(job: Finished) -> None:
     node to several (the classic of PyTorch on Kubernetes; the shipped TorchTune runtimes mount it).
     A memory-backed emptyDir or the node's own /dev/shm is fine, and so is `hostIPC`.
     """
-    trainer = job.plan.job.spec.trainer
-    processes = (trainer.num_proc_per_node if trainer else None) or 1
+    processes = job.plan.num_proc_per_node or 1
     for pods, node in job.nodes:
         gpus = gpu_count(node.get("resources"))
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):

@@ -99,7 +99,7 @@ def contradicting_flags(job: Finished) -> None:
     since the first operator (training-operator 1921). A flag that says the same, or refers to a variable, is
     fine.
     """
-    if job.framework != "torch":
+    if job.plan.framework != "torch":
         return
     for pods, node in job.nodes:
         flags = list(_flags(node))
