@@ -13,7 +13,7 @@ from trainform.core.jobset_view import TRAINER_STEP as TRAINER_STEP
 from trainform.core.jobset_view import JobSetView as JobSetView
 from trainform.core.jobset_view import ReplicatedJob as ReplicatedJob
 from trainform.core.plan import Plan as Plan
-from trainform.core.plan import Trainer as Trainer
+from trainform.core.plan import TrainerFields as TrainerFields
 from trainform.core.plugin import STAGES as STAGES
 from trainform.core.plugin import Plugin as Plugin
 from trainform.core.pod_set import PodSet as PodSet
@@ -34,7 +34,7 @@ from trainform.core.trainer import NUM_NODES as NUM_NODES
 from trainform.core.trainer import TRAINER_PORT as TRAINER_PORT
 from trainform.core.trainer import count_per_node as count_per_node
 from trainform.core.trainer import env_var as env_var
-from trainform.core.trainer import merge_into as merge_into
+from trainform.core.trainer import merge_trainer_resources as merge_trainer_resources
 from trainform.core.trainer import no_reserved_variables as no_reserved_variables
 from trainform.core.trainer import set_nodes as set_nodes
 from trainform.core.trainer import set_trainer_env as set_trainer_env

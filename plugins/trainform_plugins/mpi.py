@@ -14,7 +14,7 @@ from trainform.plugin import (
     PodSet,
     Tree,
     count_per_node,
-    merge_into,
+    merge_trainer_resources,
     no_reserved_variables,
     set_trainer_env,
 )
@@ -65,7 +65,8 @@ class Mpi(Plugin):
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         _count_pods(plan)
-        _merge_resources_of_nodes(plan)
+        if (node := _nodes_beside_launcher(plan)) is not None:
+            merge_trainer_resources(plan, node)
         members = [pods for name in (LAUNCHER, NODE) if (pods := plan.pod_set(name))]
         if members:
             plan.need_secret("ssh", _secret_name(plan))
@@ -78,8 +79,8 @@ class Mpi(Plugin):
     def enforce_pod_spec(self, plan: Plan) -> None:
         """Nodes beside a launcher that computes, too, get the variables of the TrainJob as it does."""
         node = _nodes_beside_launcher(plan)
-        if node is not None and (container := node.container(NODE_CONTAINER)) is not None:
-            set_trainer_env(plan, container)
+        if node is not None:
+            set_trainer_env(plan, node)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         config_map: Tree = {
@@ -182,13 +183,6 @@ def _runtimes_nodes(plan: Plan, node: PodSet) -> int:
 
 def _without_launcher(plan: Plan, nodes: int) -> int:
     return max(nodes - 1, 1) if _policy(plan).run_launcher_as_node else nodes
-
-
-def _merge_resources_of_nodes(plan: Plan) -> None:
-    node, trainer = _nodes_beside_launcher(plan), plan.job.spec.trainer
-    container = node.container(NODE_CONTAINER) if node else None
-    if container is not None and trainer is not None and trainer.resources_per_node:
-        merge_into(plan, container, trainer.resources_per_node)
 
 
 def _give_keys(plan: Plan, pods: PodSet) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainform.k8s.tree import Tree, without_nulls
+from trainform.k8s.labels import annotations_of
+from trainform.k8s.tree import Tree, metadata_of, table, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,9 +29,8 @@ def runtime_of(tree: Tree) -> str:
     """The name of the runtime whose companion the document `tree` is, or the empty string."""
     if tree.get("kind") not in KINDS or not isinstance(tree.get("subjects") or [], list):
         return ""
-    metadata = _map(tree.get("metadata"))
-    name = _map(metadata.get("annotations")).get(COMPANION_OF)
-    return name if isinstance(name, str) and isinstance(metadata.get("name"), str) else ""
+    name = annotations_of(tree).get(COMPANION_OF)
+    return name if isinstance(name, str) and isinstance(metadata_of(tree).get("name"), str) else ""
 
 
 def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
@@ -61,7 +61,7 @@ def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
     copy: Tree = _renamed(without_nulls(tree), names)
     metadata: Tree = {"name": copy["metadata"]["name"], "namespace": namespace}
     for field in ("labels", "annotations"):
-        values = _map(copy["metadata"].get(field))
+        values = table(copy["metadata"], field)
         if kept := {key: value for key, value in values.items() if key != COMPANION_OF}:
             metadata[field] = kept
     copy["metadata"] = metadata
@@ -75,10 +75,6 @@ def _subject(subject: Any, namespace: str) -> Any:
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject
-
-
-def _map(value: Any) -> Tree:
-    return value if isinstance(value, dict) else {}
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Trainer:
+class TrainerFields:
     """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
 
     None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
@@ -55,7 +55,7 @@ class Plan:
     destination: Destination
     framework: str = ""
     pod_sets: list[PodSet] = field(default_factory=list)
-    trainer: Trainer = field(default_factory=Trainer)
+    trainer: TrainerFields = field(default_factory=TrainerFields)
     facts: Facts = NO_FACTS
     gang: Gang = NO_GANG
     pod_labels: dict[str, str] = field(default_factory=dict)
@@ -118,10 +118,6 @@ class Plan:
         """The `node` container of the trainer step."""
         pods = self.trainer_pod_set
         return pods.container(NODE_CONTAINER) if pods else None
-
-    def pod_set_of(self, container: Tree) -> PodSet | None:
-        """The pod set that one of the plan's containers belongs to."""
-        return next((pods for pods in self.pod_sets if any(each is container for each in pods.all_containers)), None)
 
     def pod_set(self, name: str) -> PodSet | None:
         """The pod set of the replicated job `name`."""

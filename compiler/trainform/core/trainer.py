@@ -38,28 +38,21 @@ def merge_resources_per_node(plan: Plan) -> None:
     Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`.
     """
     policy = plan.runtime.spec.ml_policy
-    if policy is None:
+    for pods in plan.pod_sets if policy else ():
+        if policy and pods.step == TRAINER_STEP:
+            pods.set_count(max(policy.num_nodes or 1, 1), RUNTIMES_NODES)
+            merge_trainer_resources(plan, pods)
+
+
+def merge_trainer_resources(plan: Plan, pods: PodSet) -> None:
+    """Merge `trainer.resourcesPerNode` into the `node` container of `pods`; claims merge too (D21)."""
+    node, trainer = pods.container(NODE_CONTAINER), plan.job.spec.trainer
+    if node is None or trainer is None or not trainer.resources_per_node:
         return
-    resources = plan.job.spec.trainer.resources_per_node if plan.job.spec.trainer else None
-    for pods in plan.pod_sets:
-        if pods.step != "trainer":
-            continue
-        pods.set_count(max(policy.num_nodes or 1, 1), RUNTIMES_NODES)
-        node = pods.container(NODE_CONTAINER)
-        if node is not None and resources:
-            merge_into(plan, node, resources)
-
-
-def merge_into(plan: Plan, container: Tree, resources: Tree) -> None:
-    """Merge `trainer.resourcesPerNode` into one container; claims merge too (D21)."""
-    container["resources"] = merge_resources(container.get("resources"), resources)
-    _record_source(plan, container, RESOURCES, "resources")
-    if resources.get("claims"):
-        plan.deviates(
-            "D21",
-            "the controller would drop resourcesPerNode.claims",
-            path=("spec", "trainer", "resourcesPerNode", "claims"),
-        )
+    node["resources"] = merge_resources(node.get("resources"), trainer.resources_per_node)
+    pods.record_source(RESOURCES, "resources", container=node)
+    if trainer.resources_per_node.get("claims"):
+        plan.deviates("D21", "the controller would drop resourcesPerNode.claims", path=(*RESOURCES[1], "claims"))
 
 
 def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> None:
@@ -85,20 +78,16 @@ def set_nodes(plan: Plan) -> None:
         pods.set_count(plan.num_nodes, NUM_NODES)
 
 
-def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
-    """Upsert `trainer.env` into a container, the trainer's `node` by default.
+def set_trainer_env(plan: Plan, pods: PodSet | None = None) -> None:
+    """Upsert `trainer.env` into the `node` container of `pods`, by default of the trainer step.
 
     The user's value wins, whatever was there.
     """
-    container = container or plan.trainer_container
-    if container is not None:
-        upsert(container, "env", map(env_var, plan.trainer.env))
-        _record_source(plan, container, VARIABLES, "env")
-
-
-def _record_source(plan: Plan, container: Tree, source: Source, field: str) -> None:
-    if plan.ledger.copies is not None and (pods := plan.pod_set_of(container)):
-        pods.record_source(source, field, container=container)
+    pods = pods or plan.trainer_pod_set
+    node = pods.container(NODE_CONTAINER) if pods else None
+    if pods is not None and node is not None:
+        upsert(node, "env", map(env_var, plan.trainer.env))
+        pods.record_source(VARIABLES, "env", container=node)
 
 
 def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
@@ -110,7 +99,7 @@ def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
     for field, value in (("image", wanted.image), ("command", wanted.command), ("args", wanted.args)):
         if value is not None:
             node[field] = value
-    set_trainer_env(plan, node)
+    set_trainer_env(plan, pods)
 
 
 def record_trainer_fields(plan: Plan) -> None:
@@ -185,7 +174,7 @@ def _controllers_resources(plan: Plan) -> Tree | None:
     if trainer is not None and trainer.resources_per_node is not None:
         return trainer.resources_per_node
     for pods in plan.pod_sets:
-        if pods.name == NODE_CONTAINER or pods.step == "trainer":
+        if pods.name == NODE_CONTAINER or pods.step == TRAINER_STEP:
             node = pods.container(NODE_CONTAINER)
             if node is not None:
                 return node.get("resources")

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from trainform.core.patches.targets import (
     Criterion,
     PatchProblem,
-    Target,
     criteria_of_patch,
     criteria_of_target,
     mismatch,
@@ -31,10 +30,11 @@ from trainform.k8s.patch.strategic_merge import MergeError, merge
 from trainform.k8s.tree import Tree, metadata_of, object_name, value_at, without_nulls
 
 if TYPE_CHECKING:
+    from trainform.api.environment import Patch
     from trainform.diagnostics import Path
     from trainform.source import Document
 
-__all__ = ["ObjectPatch", "Patch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
+__all__ = ["ObjectPatch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
 
 _ON_NAMES = "folders, locks and other objects go by it; leave it out of the patch"
 _FIXED: dict[Path, tuple[str, str]] = {
@@ -45,16 +45,6 @@ _FIXED: dict[Path, tuple[str, str]] = {
     ("status",): ("is written by the cluster", "leave it out of the patch"),
 }
 """What no patch changes: message and hint for each."""
-
-
-class Patch(Protocol):
-    """One entry of `spec.patches`: `patch` is a mapping (strategic merge), a list (JSON 6902), or a text of
-    either."""
-
-    @property
-    def target(self) -> Target | None: ...
-    @property
-    def patch(self) -> str | Tree | list[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
