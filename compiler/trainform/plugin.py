@@ -4,96 +4,62 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.api.runtime import MpiPolicy
-from trainform.core.blame import blame
-from trainform.core.finished import Step, finished_jobset, finished_steps
-from trainform.core.gang import Gang, gang_demand
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP, Plan, Trainer
-from trainform.core.plugin import STAGES, Plugin
-from trainform.core.pod_set import STEP_LABEL, PodSet
-from trainform.core.resources import gpu_count
-from trainform.core.schedulers import (
-    SCHEDULER_NAMES,
-    check_schedulers,
-    send_to_scheduler,
-    tell_undeclared,
-    tell_waiting_steps,
-)
-from trainform.core.secrets import SecretNeed, is_in_the_clear
-from trainform.core.trainer import (
-    COMPLETION_INDEX,
-    TRAINER_PORT,
-    count_per_node,
-    env_var,
-    merge_into,
-    no_reserved_variables,
-    set_nodes,
-    set_trainer_env,
-    trainer_host,
-    trainer_resources,
-    without_trainer,
-)
-from trainform.core.upsert import upsert
-from trainform.diagnostics import Diagnostic, Path, Place
-from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.labels import selector_keys, selector_matches
-from trainform.k8s.pod_requests import format_requests, pod_requests
-from trainform.k8s.tree import Tree, table, tables, text, texts
+from trainform.api.runtime import MpiPolicy as MpiPolicy
+from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
+from trainform.core.gang import Gang as Gang
+from trainform.core.jobset_view import NODE_CONTAINER as NODE_CONTAINER
+from trainform.core.jobset_view import STEP_LABEL as STEP_LABEL
+from trainform.core.jobset_view import TRAINER_STEP as TRAINER_STEP
+from trainform.core.jobset_view import JobSetView as JobSetView
+from trainform.core.jobset_view import ReplicatedJob as ReplicatedJob
+from trainform.core.plan import Plan as Plan
+from trainform.core.plan import TrainerFields as TrainerFields
+from trainform.core.plugin import STAGES as STAGES
+from trainform.core.plugin import Plugin as Plugin
+from trainform.core.pod_set import PodSet as PodSet
+from trainform.core.pod_set import upsert as upsert
+from trainform.core.provenance import Source as Source
+from trainform.core.provenance import blame as blame
+from trainform.core.resources import gpu_count as gpu_count
+from trainform.core.schedulers import SCHEDULER_NAMES as SCHEDULER_NAMES
+from trainform.core.schedulers import check_schedulers as check_schedulers
+from trainform.core.schedulers import gang_demand as gang_demand
+from trainform.core.schedulers import send_to_scheduler as send_to_scheduler
+from trainform.core.schedulers import tell_undeclared as tell_undeclared
+from trainform.core.schedulers import tell_waiting_steps as tell_waiting_steps
+from trainform.core.secrets import SecretNeed as SecretNeed
+from trainform.core.secrets import is_in_the_clear as is_in_the_clear
+from trainform.core.trainer import COMPLETION_INDEX as COMPLETION_INDEX
+from trainform.core.trainer import NUM_NODES as NUM_NODES
+from trainform.core.trainer import TRAINER_PORT as TRAINER_PORT
+from trainform.core.trainer import count_per_node as count_per_node
+from trainform.core.trainer import env_var as env_var
+from trainform.core.trainer import merge_trainer_resources as merge_trainer_resources
+from trainform.core.trainer import no_reserved_variables as no_reserved_variables
+from trainform.core.trainer import set_nodes as set_nodes
+from trainform.core.trainer import set_trainer_env as set_trainer_env
+from trainform.core.trainer import set_trainer_fields as set_trainer_fields
+from trainform.core.trainer import tell_without_trainer as tell_without_trainer
+from trainform.core.trainer import trainer_host as trainer_host
+from trainform.core.trainer import trainer_resources as trainer_resources
+from trainform.diagnostics import Diagnostic as Diagnostic
+from trainform.diagnostics import Path as Path
+from trainform.diagnostics import Place as Place
+from trainform.diagnostics.suggest import did_you_mean as did_you_mean
+from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
+from trainform.k8s.labels import selector_keys as selector_keys
+from trainform.k8s.labels import selector_matches as selector_matches
+from trainform.k8s.pod_requests import format_requests as format_requests
+from trainform.k8s.pod_requests import pod_requests as pod_requests
+from trainform.k8s.tree import Tree as Tree
+from trainform.k8s.tree import object_name as object_name
+from trainform.k8s.tree import table as table
+from trainform.k8s.tree import tables as tables
+from trainform.k8s.tree import text as text
+from trainform.k8s.tree import texts as texts
+from trainform.k8s.tree import value_at as value_at
 
 if TYPE_CHECKING:
     # Models of the Environment, for annotations: most runs have none, and importing them takes a while.
     from trainform.api.scheduling import KueueScheduling as KueueScheduling
     from trainform.api.scheduling import Topology as Topology
-
-__all__ = [
-    "COMPLETION_INDEX",
-    "NODE_CONTAINER",
-    "SCHEDULER_NAMES",
-    "STAGES",
-    "STEP_LABEL",
-    "TRAINER_PORT",
-    "TRAINER_STEP",
-    "Diagnostic",
-    "Gang",
-    "MpiPolicy",
-    "Path",
-    "Place",
-    "Plan",
-    "Plugin",
-    "PodSet",
-    "SecretNeed",
-    "Step",
-    "Trainer",
-    "Tree",
-    "admitted_pod_spec",
-    "blame",
-    "check_schedulers",
-    "count_per_node",
-    "did_you_mean",
-    "env_var",
-    "finished_jobset",
-    "finished_steps",
-    "format_requests",
-    "gang_demand",
-    "gpu_count",
-    "is_in_the_clear",
-    "merge_into",
-    "no_reserved_variables",
-    "pod_requests",
-    "selector_keys",
-    "selector_matches",
-    "send_to_scheduler",
-    "set_nodes",
-    "set_trainer_env",
-    "table",
-    "tables",
-    "tell_undeclared",
-    "tell_waiting_steps",
-    "text",
-    "texts",
-    "trainer_host",
-    "trainer_resources",
-    "upsert",
-    "without_trainer",
-]

@@ -39,4 +39,5 @@ class Coscheduling(Plugin):
                 "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
             },
         }
+        plan.record_source(plan.gang.timeout_source, "spec", "scheduleTimeoutSeconds", object=pod_group)
         return (pod_group,)

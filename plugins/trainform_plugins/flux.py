@@ -48,8 +48,7 @@ class Flux(Plugin):
     name = "flux"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.flux is not None
+        return plan.framework == "flux"
 
     def validate(self, plan: Plan) -> None:
         _has_settings(plan)
@@ -118,9 +117,9 @@ def _has_command(plan: Plan) -> None:
 
 def _processes(plan: Plan) -> int:
     """Tasks per node: the TrainJob's, else the runtime's."""
-    trainer, policy = plan.job.spec.trainer, plan.runtime.spec.ml_policy
-    if trainer is not None and trainer.num_proc_per_node is not None:
-        return trainer.num_proc_per_node
+    policy = plan.runtime.spec.ml_policy
+    if plan.num_proc_per_node is not None:
+        return plan.num_proc_per_node
     return policy.flux.num_proc_per_node if policy and policy.flux else 1
 
 
@@ -202,8 +201,7 @@ def _command(plan: Plan, pods: PodSet) -> tuple[list[str], list[str]]:
 
 
 def _tell_deviations(plan: Plan) -> None:
-    trainer = plan.job.spec.trainer
-    if trainer is None or trainer.num_nodes is None:
+    if plan.num_nodes is None:
         message = "the controller would crash on a Flux job without spec.trainer.numNodes"
         plan.deviates("D08", message, path=("spec",))
     else:

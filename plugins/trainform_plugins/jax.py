@@ -8,8 +8,8 @@ from trainform.plugin import (
     Plan,
     Plugin,
     set_nodes,
+    tell_without_trainer,
     trainer_host,
-    without_trainer,
 )
 
 
@@ -22,8 +22,7 @@ class Jax(Plugin):
     name = "jax"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.jax is not None
+        return plan.framework == "jax"
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         set_nodes(plan)
@@ -38,6 +37,4 @@ class Jax(Plugin):
             {"name": "JAX_COORDINATOR_ADDRESS", "value": coordinator},
         )
         pods.add_port(node, TRAINER_PORT)
-        if without_trainer(plan):
-            message = "without spec.trainer, the controller would set no JAX_ variables and no port"
-            plan.deviates("D08", message, path=("spec",))
+        tell_without_trainer(plan, "JAX_ variables and no port")

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trainform.plugin import (
-    NODE_CONTAINER,
+    TRAINER_STEP,
+    Path,
     Plan,
     Plugin,
     PodSet,
+    Source,
     Tree,
     check_schedulers,
     env_var,
-    set_trainer_env,
+    set_trainer_fields,
     upsert,
 )
 
 INITIALIZERS = ("dataset", "model")
+STORAGE_URI = "STORAGE_URI"
 INITIALIZER_VOLUME = "initializer"
 STEPS = ("dataset-initializer", "model-initializer", "trainer")
 QUEUE_LABELS = (
@@ -48,17 +51,15 @@ class JobSet(Plugin):
         for pods in plan.pod_sets:
             if pods.step in STEPS:
                 pods.job["replicas"] = 1
-            if pods.step == "trainer":
-                _apply_trainer(plan, pods)
+            if pods.step == TRAINER_STEP:
+                set_trainer_fields(plan, pods)
             elif pods.step:
                 _apply_initializer(plan, pods)
 
     def pre_build_sync(self, plan: Plan) -> None:
         _tell_lost_ports(plan)
         for pods in plan.pod_sets:
-            pods.job_spec["parallelism"] = pods.job_spec["completions"] = pods.count
-            _mark(pods.pod["metadata"], "labels", plan.pod_labels)
-            _mark(pods.pod["metadata"], "annotations", plan.pod_annotations)
+            plan.sync(pods)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         spec = {**plan.spec, "replicatedJobs": [pods.job for pods in plan.pod_sets]}
@@ -106,28 +107,18 @@ def _apply_initializer(plan: Plan, pods: PodSet) -> None:
     container = pods.container(pods.step)
     if wanted is None or container is None:
         return
+    path: Path = ("spec", "initializer", kind)
     if wanted.storage_uri is not None:
-        upsert(container, "env", [{"name": "STORAGE_URI", "value": wanted.storage_uri}])
+        upsert(container, "env", [{"name": STORAGE_URI, "value": wanted.storage_uri}])
+        uri: Source = ("trainjob", (*path, "storageUri"))
+        pods.record_source(uri, "env", (STORAGE_URI, 0), "value", container=container)
     upsert(container, "env", map(env_var, wanted.env or ()))
+    pods.record_source(("trainjob", (*path, "env")), "env", container=container)
     if wanted.secret_ref is not None:
-        secret: Tree = {"secretRef": {"name": wanted.secret_ref.name or ""}}
-        container["envFrom"] = [*(container.get("envFrom") or ()), secret]
-
-
-def _apply_trainer(plan: Plan, pods: PodSet) -> None:
-    node = pods.container(NODE_CONTAINER)
-    if node is None:
-        return
-    wanted = plan.trainer
-    for field, value in (("image", wanted.image), ("command", wanted.command), ("args", wanted.args)):
-        if value is not None:
-            node[field] = value
-    set_trainer_env(plan, node)
-
-
-def _mark(metadata: Tree, kind: str, values: dict[str, str]) -> None:
-    if values:
-        metadata[kind] = {**(metadata.get(kind) or {}), **values}
+        name = wanted.secret_ref.name or ""
+        container["envFrom"] = [*(container.get("envFrom") or ()), {"secretRef": {"name": name}}]
+        secret: Source = ("trainjob", (*path, "secretRef"))
+        pods.record_source(secret, "envFrom", (name, 0), "secretRef", container=container)
 
 
 def _tell_lost_ports(plan: Plan) -> None:
@@ -195,11 +186,13 @@ def _suspend(plan: Plan, spec: Tree) -> None:
     spec.pop("suspend", None)
     if plan.job.spec.suspend:
         spec["suspend"] = True
+        plan.record_source(("trainjob", ("spec", "suspend")), "spec", "suspend")
 
 
 def _managed_by(plan: Plan, spec: Tree) -> None:
     if plan.job.spec.managed_by == MULTIKUEUE:
         spec["managedBy"] = MULTIKUEUE
+        plan.record_source(("trainjob", ("spec", "managedBy")), "spec", "managedBy")
         plan.deviates(
             "D14",
             "the controller would skip this TrainJob; here MultiKueue takes the JobSet over",
@@ -217,6 +210,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
     for pods in trainers:
         own = pods.job_spec.get("activeDeadlineSeconds")
         pods.job_spec["activeDeadlineSeconds"] = deadline if own is None else min(own, deadline)
+        pods.record_source(("trainjob", ("spec", "activeDeadlineSeconds")), "activeDeadlineSeconds")
     rule = {
         "name": DEADLINE_RULE,
         "action": "FailJobSet",
@@ -250,6 +244,8 @@ def _with_queue_labels(plan: Plan) -> Tree:
         return plan.metadata
     labels = plan.metadata.get("labels") or {}
     known = dict.fromkeys((*QUEUE_LABELS, plan.gang.queue_label))
+    for key in known:
+        plan.record_source(("trainjob", ("metadata", "labels", key)), "metadata", "labels", key)
     moved = {key: wanted[key] for key in known if key in wanted and wanted[key] != labels.get(key)}
     if not moved:
         return plan.metadata

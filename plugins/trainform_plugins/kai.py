@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, send_to_scheduler, tell_waiting_steps
+from trainform.plugin import GANG_QUEUE, Plan, Plugin, send_to_scheduler, tell_waiting_steps
 
 
 class Kai(Plugin):
@@ -25,7 +25,8 @@ class Kai(Plugin):
         send_to_scheduler(plan)
         label = plan.gang.queue_label
         if plan.gang.queue:
-            plan.label_jobset(label, plan.gang.queue)
-        queue = (plan.job.metadata.labels or {}).get(label) or (plan.metadata.get("labels") or {}).get(label)
+            plan.label_jobset(label, plan.gang.queue, GANG_QUEUE)
+        of_job = (plan.job.metadata.labels or {}).get(label)
+        queue = of_job or (plan.metadata.get("labels") or {}).get(label)
         if queue:
-            plan.label_pods(label, queue)
+            plan.label_pods(label, queue, ("trainjob", ("metadata", "labels", label)) if of_job else GANG_QUEUE)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from trainform.plugin import (
     NODE_CONTAINER,
+    NUM_NODES,
     TRAINER_STEP,
     MpiPolicy,
     Plan,
@@ -13,7 +14,7 @@ from trainform.plugin import (
     PodSet,
     Tree,
     count_per_node,
-    merge_into,
+    merge_trainer_resources,
     no_reserved_variables,
     set_trainer_env,
 )
@@ -54,8 +55,7 @@ class Mpi(Plugin):
     name = "mpi"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.mpi is not None
+        return plan.framework == "mpi"
 
     def validate(self, plan: Plan) -> None:
         no_reserved_variables(plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode")
@@ -65,7 +65,8 @@ class Mpi(Plugin):
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         _count_pods(plan)
-        _merge_resources_of_nodes(plan)
+        if (node := _nodes_beside_launcher(plan)) is not None:
+            merge_trainer_resources(plan, node)
         members = [pods for name in (LAUNCHER, NODE) if (pods := plan.pod_set(name))]
         if members:
             plan.need_secret("ssh", _secret_name(plan))
@@ -78,8 +79,8 @@ class Mpi(Plugin):
     def enforce_pod_spec(self, plan: Plan) -> None:
         """Nodes beside a launcher that computes, too, get the variables of the TrainJob as it does."""
         node = _nodes_beside_launcher(plan)
-        if node is not None and (container := node.container(NODE_CONTAINER)) is not None:
-            set_trainer_env(plan, container)
+        if node is not None:
+            set_trainer_env(plan, node)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         config_map: Tree = {
@@ -100,8 +101,7 @@ def _policy(plan: Plan) -> MpiPolicy:
 
 
 def _has_room_for_nodes(plan: Plan) -> None:
-    trainer = plan.job.spec.trainer
-    nodes = (trainer.num_nodes if trainer else None) or 1
+    nodes = plan.num_nodes or 1
     missing = [name for name in (LAUNCHER, NODE) if plan.pod_set(name) is None]
     if nodes > 1 and _policy(plan).run_launcher_as_node and missing:
         plan.report(
@@ -154,10 +154,9 @@ def _count_pods(plan: Plan) -> None:
     `numNodes` is about the nodes (D07).
     """
     launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
-    trainer = plan.job.spec.trainer
-    asked = trainer.num_nodes if trainer else None
+    asked = plan.num_nodes
     if node is not None and asked is not None:
-        node.count = _without_launcher(plan, asked)
+        node.set_count(_without_launcher(plan, asked), NUM_NODES)
     if launcher is None or launcher.step != TRAINER_STEP:
         return
     controllers = (launcher.count, node.count if node else 0)
@@ -186,13 +185,6 @@ def _without_launcher(plan: Plan, nodes: int) -> int:
     return max(nodes - 1, 1) if _policy(plan).run_launcher_as_node else nodes
 
 
-def _merge_resources_of_nodes(plan: Plan) -> None:
-    node, trainer = _nodes_beside_launcher(plan), plan.job.spec.trainer
-    container = node.container(NODE_CONTAINER) if node else None
-    if container is not None and trainer is not None and trainer.resources_per_node:
-        merge_into(plan, container, trainer.resources_per_node)
-
-
 def _give_keys(plan: Plan, pods: PodSet) -> None:
     """Mount the keys with explicit modes: SSH refuses a private key that anybody can read."""
     items = [{"key": key, "path": file, "mode": mode} for key, file, mode in KEY_FILES]
@@ -216,9 +208,8 @@ def _give_hostfile(plan: Plan, launcher: PodSet) -> None:
 
 def _slots(plan: Plan) -> int:
     """Processes per node: the TrainJob's number, else the runtime's; 1 there means one per GPU."""
-    trainer = plan.job.spec.trainer
-    if trainer is not None and trainer.num_proc_per_node is not None:
-        return trainer.num_proc_per_node
+    if plan.num_proc_per_node is not None:
+        return plan.num_proc_per_node
     declared = _policy(plan).num_proc_per_node
     if declared != 1:
         return declared

@@ -14,11 +14,9 @@ class Plain(Plugin):
     name = "plain"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is None or (policy.torch is None and policy.mpi is None and policy.jax is None)
+        return plan.framework not in ("torch", "mpi", "jax")
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         set_nodes(plan)
-        policy = plan.runtime.spec.ml_policy
-        if policy is None or policy.flux is None:  # flux's own variables come before the TrainJob's
+        if plan.framework != "flux":  # flux's own variables come before the TrainJob's
             set_trainer_env(plan)

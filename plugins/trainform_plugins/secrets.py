@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from trainform.plugin import Plan, Plugin, SecretNeed, Tree, is_in_the_clear
+from trainform.plugin import Plan, Plugin, SecretNeed, Tree, is_in_the_clear, table, tables
 
 GENERATORS = "generators.external-secrets.io/v1alpha1"
 TEMPLATE = {"ssh-privatekey": "{{ .privateKey }}", "ssh-publickey": "{{ .publicKey }}"}
@@ -140,9 +140,9 @@ def _sealed(plan: Plan, need: SecretNeed) -> list[Tree]:
     tree = _key_file(plan, need, "SealedSecret")
     if tree is None:
         return []
-    template = _map(_map(tree.get("spec")).get("template"))
-    sealed = _map(_map(tree.get("spec")).get("encryptedData"))
-    metadata = {**_map(tree.get("metadata")), **_map(template.get("metadata"))}
+    template = table(table(tree, "spec"), "template")
+    sealed = table(table(tree, "spec"), "encryptedData")
+    metadata = {**table(tree, "metadata"), **table(template, "metadata")}
     other = f"{metadata.get('namespace')}/{metadata.get('name')}"
     if other != f"{need.namespace}/{need.name}":
         _misfit(plan, need, f"was sealed for {other}, and opens under no other name")
@@ -159,7 +159,7 @@ def _sops(plan: Plan, need: SecretNeed) -> list[Tree]:
         )
         return []
     tree = _key_file(plan, need, "Secret")
-    if tree is None or not _has_keys(plan, need, {**_map(tree.get("data")), **_map(tree.get("stringData"))}):
+    if tree is None or not _has_keys(plan, need, {**table(tree, "data"), **table(tree, "stringData")}):
         return []
     known = _recipients(tree)
     wanted = plan.environment.spec.secrets.recipients
@@ -170,8 +170,7 @@ def _sops(plan: Plan, need: SecretNeed) -> list[Tree]:
 
 
 def _recipients(tree: Tree) -> list[object]:
-    entries = _map(tree.get("sops")).get("age")
-    return [_map(entry).get("recipient") for entry in entries] if isinstance(entries, list) else []
+    return [entry.get("recipient") for entry in tables(table(tree, "sops"), "age")]
 
 
 def _key_file(plan: Plan, need: SecretNeed, kind: str) -> Tree | None:
@@ -186,7 +185,7 @@ def _key_file(plan: Plan, need: SecretNeed, kind: str) -> Tree | None:
         )
     elif tree["kind"] != kind:
         _misfit(plan, need, f"is a {tree['kind']}, and this mode needs a {kind}")
-    elif _map(tree.get("metadata")).get("namespace") != need.namespace:
+    elif table(tree, "metadata").get("namespace") != need.namespace:
         _misfit(plan, need, "names no namespace")
     else:
         return tree
@@ -211,16 +210,11 @@ def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
 
 def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
     """The mode cannot do it: told of the Environment, in which alone it is chosen."""
-    path = ("spec", "secrets", field)
-    plan.report("TF326", message, hint=hint, path=path, place=plan.destination.document)
+    plan.report("TF326", message, hint=hint, source=("environment", ("spec", "secrets", field)))
 
 
 def _command(plan: Plan) -> str:
     return f"trainform keys {plan.namespace}/{plan.stable_name}"
-
-
-def _map(value: object) -> Tree:
-    return value if isinstance(value, dict) else {}
 
 
 MODES: dict[str, Callable[[Plan, SecretNeed], list[Tree]]] = {

@@ -15,9 +15,9 @@ from trainform.plugin import (
     no_reserved_variables,
     set_nodes,
     set_trainer_env,
+    tell_without_trainer,
     trainer_host,
     trainer_resources,
-    without_trainer,
 )
 
 RESERVED = ("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE")
@@ -37,8 +37,7 @@ class Torch(Plugin):
     name = "torch"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.torch is not None
+        return plan.framework == "torch"
 
     def validate(self, plan: Plan) -> None:
         no_reserved_variables(plan, RESERVED, HINT)
@@ -54,12 +53,8 @@ class Torch(Plugin):
             pods.add_port(node, TRAINER_PORT)
         for target, container in _targets(plan):
             target.set_env(container, *variables)
-        if node is not None and without_trainer(plan):
-            plan.deviates(
-                "D08",
-                "without spec.trainer, the controller would set no PET_ variables and no port",
-                path=("spec",),
-            )
+        if node is not None:
+            tell_without_trainer(plan, "PET_ variables and no port")
 
 
 def _rendezvous(plan: Plan) -> list[Tree]:
@@ -80,9 +75,8 @@ def _rendezvous(plan: Plan) -> list[Tree]:
 
 def _processes(plan: Plan) -> str:
     """Processes per node: as the TrainJob says, else torchrun's `auto` with a GPU, else one per CPU."""
-    trainer = plan.job.spec.trainer
-    if trainer is not None and trainer.num_proc_per_node is not None:
-        return str(trainer.num_proc_per_node)
+    if plan.num_proc_per_node is not None:
+        return str(plan.num_proc_per_node)
     return count_per_node(plan, trainer_resources(plan), _count, "PET_NPROC_PER_NODE")
 
 

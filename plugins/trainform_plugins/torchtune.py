@@ -38,7 +38,7 @@ class Recipe(NamedTuple):
         return self.name if self.rendezvous else f"{self.name} without rendezvous"
 
 
-class Problem(NamedTuple):
+class BrokenRule(NamedTuple):
     """A rule that a job breaks."""
 
     path: Path
@@ -55,16 +55,13 @@ class TorchTune(Plugin):
     name = "torchtune"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.torch is not None and plan.trainer.command == ENTRYPOINT
+        return plan.framework == "torch" and plan.trainer.command == ENTRYPOINT
 
     def validate(self, plan: Plan) -> None:
         problems = _problems(plan, _effective_nodes(plan))
         for path, message, hint in problems:
             plan.report("TF311", message, hint=hint, path=path)
-        trainer = plan.job.spec.trainer
-        alone = (trainer.num_nodes if trainer else None) or 1
-        if _problems(plan, alone) != problems:
+        if _problems(plan, plan.num_nodes or 1) != problems:
             message = "the controller would check this job as one of a single node, whatever the runtime says"
             plan.deviates("D20", message, path=("spec", "trainer"))
 
@@ -74,7 +71,7 @@ class TorchTune(Plugin):
             return
 
         def choose(gpus: int, cpus: int) -> Recipe:
-            processes = _processes(plan) or (None if gpus else max(cpus, 1))
+            processes = plan.num_proc_per_node or (None if gpus else max(cpus, 1))
             return _recipe(plan, pods.count, processes, gpus)
 
         recipe = count_per_node(plan, node.get("resources"), choose, "TorchTune's recipe")
@@ -85,47 +82,47 @@ class TorchTune(Plugin):
         plan.trainer.command = command
 
 
-def _problems(plan: Plan, nodes: int) -> list[Problem]:
+def _problems(plan: Plan, nodes: int) -> list[BrokenRule]:
     """What is wrong with the job if it runs on `nodes` nodes."""
     model = _model(plan)
     return [*_model_problems(model, nodes), *_lora_problems(plan, model, nodes), *_setting_problems(plan)]
 
 
-def _model_problems(model: str, nodes: int) -> list[Problem]:
+def _model_problems(model: str, nodes: int) -> list[BrokenRule]:
     problems = []
     if model not in MODELS:
         message = f"TorchTune has no model {model}" if model else "the runtime's name says no model"
         hint = "a runtime is called torchtune-<model>-<size>, such as torchtune-llama3.2-1b; models: "
-        problems.append(Problem(("spec", "runtimeRef", "name"), message, hint + ", ".join(MODELS)))
+        problems.append(BrokenRule(("spec", "runtimeRef", "name"), message, hint + ", ".join(MODELS)))
     if nodes > 1 and model != LLAMA_70B:
         message = f"{model or 'this model'} runs on one node, not on {nodes}"
-        problems.append(Problem(("spec", "trainer", "numNodes"), message, "write numNodes: 1"))
+        problems.append(BrokenRule(("spec", "trainer", "numNodes"), message, "write numNodes: 1"))
     return problems
 
 
-def _lora_problems(plan: Plan, model: str, nodes: int) -> list[Problem]:
+def _lora_problems(plan: Plan, model: str, nodes: int) -> list[BrokenRule]:
     problems = []
     gpus = gpu_count((plan.trainer_container or {}).get("resources"))
-    if "_qlora" in (suffix := _recipe(plan, nodes, _processes(plan), gpus).suffix):
+    if "_qlora" in (suffix := _recipe(plan, nodes, plan.num_proc_per_node, gpus).suffix):
         if model == QWEN:
             path: Path = ("spec", "runtimeRef", "name")
-            problems.append(Problem(path, f"QLoRA is not available for {model}", "remove model.quantize_base"))
+            problems.append(BrokenRule(path, f"QLoRA is not available for {model}", "remove model.quantize_base"))
         if model in QLORA_ON_ONE_DEVICE and "_single_device" not in suffix:
             message = f"QLoRA of {model} runs on one device"
             trainer: Path = ("spec", "trainer")
-            problems.append(Problem((*trainer, "numProcPerNode"), message, "write numProcPerNode: 1"))
+            problems.append(BrokenRule((*trainer, "numProcPerNode"), message, "write numProcPerNode: 1"))
             hint = "ask for one GPU, such as limits: {nvidia.com/gpu: 1}"
-            problems.append(Problem((*trainer, "resourcesPerNode"), message, hint))
+            problems.append(BrokenRule((*trainer, "resourcesPerNode"), message, hint))
     if nodes > 1 and (_is_lora(plan) or _is_qlora(plan)):
         message = f"LoRA runs on one node, not on {nodes}: TorchTune would train the full model instead"
         hint = "write numNodes: 1, or remove the LoRA arguments"
-        problems.append(Problem(("spec", "trainer", "numNodes"), message, hint))
+        problems.append(BrokenRule(("spec", "trainer", "numNodes"), message, hint))
     return problems
 
 
-def _setting_problems(plan: Plan) -> list[Problem]:
+def _setting_problems(plan: Plan) -> list[BrokenRule]:
     return [
-        Problem(
+        BrokenRule(
             ("spec", "trainer", "args", index),
             f"{_key(argument)} is set by the runtime, which mounts what it points to",
             "remove it; use another runtime for other paths",
@@ -168,15 +165,10 @@ def _model(plan: Plan) -> str:
     return f"{parts[1].replace('.', '_')}/{parts[2].upper()}" if len(parts) == 3 else ""
 
 
-def _processes(plan: Plan) -> int | None:
-    trainer = plan.job.spec.trainer
-    return trainer.num_proc_per_node if trainer else None
-
-
 def _effective_nodes(plan: Plan) -> int:
-    trainer, pods = plan.job.spec.trainer, plan.trainer_pod_set
-    if trainer is not None and trainer.num_nodes is not None:
-        return trainer.num_nodes
+    pods = plan.trainer_pod_set
+    if plan.num_nodes is not None:
+        return plan.num_nodes
     return pods.count if pods else 1
 
 

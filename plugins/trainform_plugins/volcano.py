@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from trainform.plugin import (
+    GANG_QUEUE,
     Path,
-    Place,
     Plan,
     Plugin,
     PodSet,
+    Source,
     Tree,
     did_you_mean,
     gang_demand,
@@ -21,6 +22,7 @@ from trainform.plugin import (
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
+TOPOLOGY: Source = ("runtime", ("spec", "podGroupPolicy", "volcano", "networkTopology"))
 
 BUILT_IN_QUEUES = ("default", "root")
 """The queues that Volcano makes itself."""
@@ -67,6 +69,8 @@ class Volcano(Plugin):
             "metadata": {"name": plan.name, "namespace": plan.namespace},
             "spec": spec,
         }
+        plan.record_source(_queue_source(plan, spec.get("queue")), "spec", "queue", object=pod_group)
+        plan.record_source(TOPOLOGY, "spec", "networkTopology", object=pod_group)
         return (pod_group,)
 
     def check(self, plan: Plan) -> None:
@@ -101,10 +105,10 @@ def _queue_is_named(plan: Plan) -> None:
 def _take_over_queue(plan: Plan) -> None:
     of_template, of_job = _templates_queue(plan), _jobs_queue(plan)
     queue = of_job or plan.gang.queue
-    if not queue or queue == of_template:
+    if not queue:
         return
-    plan.metadata["annotations"] = {**(plan.metadata.get("annotations") or {}), QUEUE_ANNOTATION: queue}
-    if of_job:
+    plan.annotate_jobset(QUEUE_ANNOTATION, queue, _queue_source(plan, queue))
+    if of_job and queue != of_template:
         plan.deviates_each(
             "D12",
             f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; here it names the PodGroup's queue",
@@ -120,25 +124,21 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     if not declared:
         tell_undeclared(plan, f"Volcano Queue {queue}", "the gangs in it are not checked against it")
         return
-    path, place = _queue_source(plan, queue)
-    plan.report(
+    plan.report_object(
+        pod_group,
+        ("spec", "queue"),
         "TF362",
         f"there is no Volcano Queue {queue!r}",
         hint=did_you_mean(queue, declared) or f"declared are {', '.join(declared)}",
-        path=path,
-        place=place,
-        object=f"PodGroup/{plan.name}",
-        object_path=("spec", "queue"),
+        source=_queue_source(plan, queue),
     )
 
 
-def _queue_source(plan: Plan, queue: str) -> tuple[Path, Place | None]:
-    """Where the queue is named; None for the TrainJob."""
+def _queue_source(plan: Plan, queue: str | None) -> Source:
+    """Where the queue is named."""
     if queue == _jobs_queue(plan):
-        return QUEUE_PATH, None
-    if queue == plan.gang.queue:
-        return ("spec", "scheduling", "gang", "queue"), plan.destination.document
-    return ("spec", "template", *QUEUE_PATH), plan.runtime_document
+        return "trainjob", QUEUE_PATH
+    return GANG_QUEUE if queue == plan.gang.queue else ("runtime", ("spec", "template", *QUEUE_PATH))
 
 
 def _priority_class_exists(plan: Plan, pods: PodSet) -> None:

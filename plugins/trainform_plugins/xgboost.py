@@ -10,8 +10,8 @@ from trainform.plugin import (
     count_per_node,
     no_reserved_variables,
     set_nodes,
+    tell_without_trainer,
     trainer_host,
-    without_trainer,
 )
 
 RESERVED = ("DMLC_NUM_WORKER", "DMLC_TASK_ID", "DMLC_TRACKER_PORT", "DMLC_TRACKER_URI")
@@ -26,8 +26,7 @@ class XGBoost(Plugin):
     name = "xgboost"
 
     def applies(self, plan: Plan) -> bool:
-        policy = plan.runtime.spec.ml_policy
-        return policy is not None and policy.xgboost is not None
+        return plan.framework == "xgboost"
 
     def validate(self, plan: Plan) -> None:
         no_reserved_variables(plan, RESERVED, "nodes are spec.trainer.numNodes; there is one worker per GPU")
@@ -48,6 +47,4 @@ class XGBoost(Plugin):
             {"name": "DMLC_NUM_WORKER", "value": str(workers)},
         )
         pods.add_port(node, TRAINER_PORT)
-        if without_trainer(plan):
-            message = "without spec.trainer, the controller would set no DMLC_ variables and no port"
-            plan.deviates("D08", message, path=("spec",))
+        tell_without_trainer(plan, "DMLC_ variables and no port")

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from trainform.plugin import (
+    GANG_QUEUE,
     Plan,
     Plugin,
     Tree,
     admitted_pod_spec,
-    finished_jobset,
-    finished_steps,
     format_requests,
     pod_requests,
     send_to_scheduler,
@@ -46,7 +45,7 @@ class YuniKorn(Plugin):
         send_to_scheduler(plan)
         plan.label_pods(APPLICATION, _application(plan))
         if plan.gang.queue:
-            plan.label_pods(QUEUE, plan.gang.queue)
+            plan.label_pods(QUEUE, plan.gang.queue, GANG_QUEUE)
         choice = plan.environment.spec.scheduling.gang  # there is one: it chose this gang
         timeout = choice.schedule_timeout_seconds if choice else None
         if timeout is not None:
@@ -56,8 +55,7 @@ class YuniKorn(Plugin):
         steps = [(pods.name, pods.count * pods.replicas, pods.pod_spec) for pods in plan.pod_sets]
         plan.annotate_pods(GROUPS, _task_groups(plan, steps))
         for pods in plan.pod_sets:
-            metadata = pods.pod["metadata"]
-            metadata["annotations"] = {**(metadata.get("annotations") or {}), GROUP_NAME: pods.name}
+            pods.annotate(GROUP_NAME, pods.name)
 
     def check(self, plan: Plan) -> None:
         _still_fits(plan)
@@ -86,18 +84,18 @@ def _task_group(plan: Plan, name: str, members: int, pod_spec: Tree) -> Tree:
 
 def _still_fits(plan: Plan) -> None:
     """After the Environment's final patches: placeholders for other pods would keep the wrong places."""
-    jobset = finished_jobset(plan)
-    steps = finished_steps(jobset) if jobset and not plan.failed else []
-    groups = _task_groups(plan, [(step.name, step.pods, step.pod_spec) for step in steps])
-    for step in steps:
-        if step.annotations.get(GROUPS) != groups:
-            plan.report(
+    jobset = plan.jobset
+    if jobset is None or plan.failed:
+        return
+    groups = _task_groups(plan, [(job.name, job.pods, job.pod_spec) for job in jobset.jobs])
+    for job in jobset.jobs:
+        if job.annotations.get(GROUPS) != groups:
+            plan.report_object(
+                jobset.tree,
+                (*job.pod_path, "metadata", "annotations", GROUPS),
                 "TF363",
                 f"after the patches, {GROUPS} no longer fits the pods of JobSet/{plan.name}",
                 hint=f"patch the annotation as well, to '{groups}', or change the job instead",
-                path=("spec", "patches"),
-                place=plan.destination.document,
-                object=f"JobSet/{plan.name}",
-                object_path=(*step.pod_path, "metadata", "annotations", GROUPS),
+                source=("environment", ("spec", "patches")),
             )
             return

@@ -20,8 +20,8 @@ from unittest.mock import patch
 from trainform import __version__
 from trainform.api import read
 from trainform.core.catalogue import Catalogue
-from trainform.core.check import check_objects
-from trainform.core.compile import compile_documents, finish
+from trainform.core.compile import compile_documents
+from trainform.core.finish import check_objects, finish
 from trainform.core.pipeline import Pipeline
 from trainform.installed import load_plugins
 from trainform.io.paths import lock_file
@@ -74,7 +74,7 @@ def one_round(texts: list[str], runtime: str, folder: Path) -> dict[str, float]:
     cache.update(clock.timed(MODEL, lambda: {document: read(document) for document in jobs})())
     with (
         patch("trainform.core.compile.finish", clock.timed(DEFAULTS, finish)),
-        patch("trainform.core.compile.check_objects", clock.timed(SCHEMAS, check_objects)),
+        patch("trainform.core.finish.check_objects", clock.timed(SCHEMAS, check_objects)),
         patch.object(Pipeline, "build", clock.timed(BUILD, Pipeline.build)),
         patch.object(Pipeline, "run", clock.timed(CHECKS, Pipeline.run)),
     ):

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 
 from support.golden import DIAGNOSTICS, GoldenCase, compiled, files_of, golden_cases, plugins_for, update
 from support.stored import empty_maps, loose_quantities
-from trainform.core.check import SCHEMAS
+from trainform.core.finish import SCHEMAS
 from trainform.installed import load_plugins
 from trainform.k8s.defaults import admit
 from trainform.k8s.schema import validate as schema

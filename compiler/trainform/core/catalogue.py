@@ -1,4 +1,4 @@
-"""The shipped runtimes: usable by name, and read only when a job asks for one."""
+"""The runtime that a TrainJob names, be it in the repository or among the shipped ones."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 
 from trainform.api import read
 from trainform.core.companions import in_order, runtime_of
-from trainform.core.inputs import Input
+from trainform.core.inputs import Input, Inputs
+from trainform.core.provenance import shown_at
+from trainform.diagnostics import Diagnostic, dotted
+from trainform.diagnostics.suggest import did_you_mean
 from trainform.source import load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from trainform.api import TrainJob
+
+KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 
 @dataclass(slots=True)
@@ -35,3 +42,87 @@ class Catalogue:
             key = ("ClusterTrainingRuntime", "", name)
             self._read[name] = Input(document, key, found, tuple(found.diagnostics), companions=companions)
         return self._read.get(name)
+
+
+def find_runtime(
+    job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue
+) -> tuple[Input | None, list[Diagnostic]]:
+    """The runtime of a job, or what is wrong with the reference.
+
+    A ClusterTrainingRuntime of the repository comes before a shipped one of the same name. A
+    TrainingRuntime must be in the job's namespace, as in the cluster.
+    """
+    ref = job.spec.runtime_ref
+    namespace = job.metadata.namespace or inputs.namespace
+    key = (ref.kind, "" if ref.kind == KINDS[0] else namespace, ref.name)
+    runtime = inputs.runtimes.get(key)
+    if runtime is None and ref.kind == KINDS[0]:
+        runtime = catalogue.get(ref.name)
+    if runtime is None:
+        # An unsupported kind and an empty name are told where the TrainJob is read.
+        nameable = ref.kind in KINDS and ref.name
+        return None, [_not_found(job, item, inputs, catalogue)] if nameable else []
+    if not runtime.sound:
+        return runtime, _broken(job, item, runtime)
+    return runtime, []
+
+
+def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue) -> Diagnostic:
+    ref = job.spec.runtime_ref
+    where = f" in namespace {job.metadata.namespace or inputs.namespace}" if ref.kind == KINDS[1] else ""
+    return Diagnostic(
+        "TF201",
+        "error",
+        f"{ref.kind} {ref.name!r} is not found{where}",
+        _other_place(job, inputs, catalogue) or _near(job, inputs, catalogue),
+        ("spec", "runtimeRef", "name"),
+        item.document,
+    )
+
+
+def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
+    """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
+    ref, own = job.spec.runtime_ref, job.metadata.namespace or inputs.namespace
+    same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
+    for kind, namespace, name in same_name:
+        if namespace in ("", own):
+            return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
+    for kind, namespace, _ in same_name:
+        return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
+    if ref.kind == KINDS[1] and ref.name in catalogue.names():
+        return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
+    return ""
+
+
+def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
+    ref = job.spec.runtime_ref
+    namespace = job.metadata.namespace or inputs.namespace
+    usable = sorted(n for kind, ns, n in inputs.runtimes if kind == ref.kind and ns in ("", namespace))
+    if ref.kind == KINDS[0]:
+        usable = sorted({*usable, *catalogue.names()})
+    if near := did_you_mean(ref.name, usable):
+        return near
+    return f"known are {', '.join(usable)}" if usable else "add the runtime under runtimes/"
+
+
+def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
+    """One error of the job for each error of its runtime, with the rendered object that it spoils."""
+    return [
+        Diagnostic(
+            "TF206",
+            "error",
+            f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: "
+            f"{dotted(error.path)}: {error.message}",
+            "repair the runtime first",
+            ("spec", "runtimeRef", "name"),
+            item.document,
+            **shown_at(error.path, job.metadata.name),
+        )
+        for error in runtime.diagnostics
+        if error.severity == "error"
+    ]
+
+
+def _place(error: Diagnostic) -> str:
+    position = error.position
+    return f"{error.file}:{position.line}" if position else error.file

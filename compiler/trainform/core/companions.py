@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainform.k8s.labels import annotations_of
-from trainform.k8s.tree import Tree, metadata_of, table, text, without_nulls
+from trainform.k8s.tree import Tree, metadata_of, table, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
 
 COMPANION_OF = "trainform.dev/companion-of"
 """Annotation of a companion: the name of its runtime."""
@@ -29,8 +29,8 @@ def runtime_of(tree: Tree) -> str:
     """The name of the runtime whose companion the document `tree` is, or the empty string."""
     if tree.get("kind") not in KINDS or not isinstance(tree.get("subjects") or [], list):
         return ""
-    name = text(annotations_of(tree), COMPANION_OF)
-    return name if isinstance(metadata_of(tree).get("name"), str) else ""
+    name = annotations_of(tree).get(COMPANION_OF)
+    return name if isinstance(name, str) and isinstance(metadata_of(tree).get("name"), str) else ""
 
 
 def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
@@ -38,36 +38,35 @@ def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
     return tuple(sorted(trees, key=lambda tree: (KINDS.index(tree["kind"]), tree["metadata"]["name"])))
 
 
-def attach(plan: Plan, companions: Sequence[Tree]) -> None:
-    """Add a job's own copies of `companions` to its objects, where one of its pods runs as their account.
+def own_copies(companions: Sequence[Tree], pod_sets: Sequence[PodSet], job: str, namespace: str) -> list[Tree]:
+    """A job's own copies of `companions`, where one of its pods runs as their account; those pods then run as the
+    account's copy.
 
     A job that was patched to another account gets none.
     """
-    if not companions:
-        return
-    names = {tree["metadata"]["name"]: own_name(plan, tree) for tree in companions}
-    users = [pods for pods in plan.pod_sets if pods.pod_spec.get("serviceAccountName") in names]
+    names = own_names(companions, job)
+    users = [pods for pods in pod_sets if pods.pod_spec.get("serviceAccountName") in names] if names else []
     for pods in users:
         pods.pod_spec["serviceAccountName"] = names[pods.pod_spec["serviceAccountName"]]
-    if users:
-        plan.objects += [_own_copy(plan, tree, names) for tree in companions]
+    return [_own_copy(tree, names, namespace) for tree in companions] if users else []
 
 
-def own_name(plan: Plan, tree: Tree) -> str:
-    """What the job's own copy of a companion is called."""
-    return f"{plan.name}-{tree['metadata']['name'].removeprefix(PREFIX)}"
+def own_names(companions: Iterable[Tree], job: str) -> dict[str, str]:
+    """What the copies of `companions` that belong to `job` are called, by the names of the companions."""
+    names = (tree["metadata"]["name"] for tree in companions)
+    return {name: f"{job}-{name.removeprefix(PREFIX)}" for name in names}
 
 
-def _own_copy(plan: Plan, tree: Tree, names: Mapping[str, str]) -> Tree:
+def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
     copy: Tree = _renamed(without_nulls(tree), names)
-    metadata: Tree = {"name": copy["metadata"]["name"], "namespace": plan.namespace}
+    metadata: Tree = {"name": copy["metadata"]["name"], "namespace": namespace}
     for field in ("labels", "annotations"):
         values = table(copy["metadata"], field)
         if kept := {key: value for key, value in values.items() if key != COMPANION_OF}:
             metadata[field] = kept
     copy["metadata"] = metadata
     if copy["kind"] == "RoleBinding":
-        copy["subjects"] = [_subject(each, plan.namespace) for each in copy.get("subjects") or ()]
+        copy["subjects"] = [_subject(each, namespace) for each in copy.get("subjects") or ()]
     return copy
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
-from trainform.core.check import check_objects, misshapen
-from trainform.core.companions import attach
-from trainform.core.destination import Destination
-from trainform.core.engine import annotate
+from trainform.api.runtime import FRAMEWORKS
+from trainform.core.catalogue import find_runtime
+from trainform.core.companions import own_copies
+from trainform.core.environment import Destination
 from trainform.core.facts import Facts
+from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, sort
-from trainform.core.link import find_runtime
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
-from trainform.core.plan import Plan, Trainer
+from trainform.core.plan import Plan, TrainerFields
 from trainform.core.pod_set import PodSet
-from trainform.core.readable import readable
-from trainform.core.trainer import merge_resources_per_node
+from trainform.core.provenance import Ledger
+from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic
-from trainform.k8s.defaults import admit
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class Compilation(NamedTuple):
     unmatched: list[Diagnostic]
 
 
-class Run(NamedTuple):
+class Shared(NamedTuple):
     """What all jobs of one compile share."""
 
     inputs: Inputs
@@ -92,105 +91,94 @@ def compile_documents(
     meets is no error. `observe` follows the stages of each job. Never raises for bad input.
     """
     inputs = sort(documents, source, cache)
-    run = Run(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
-    selected = [item for item in inputs.jobs if run.destination.selects(item)]
-    jobs = [compile_job(item, run) for item in selected]
+    shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
+    selected = [item for item in inputs.jobs if shared.destination.selects(item)]
+    jobs = [compile_job(item, shared) for item in selected]
     failed = any(_failed(job.diagnostics) for job in jobs)
-    unmatched = [] if failed else run.destination.unmatched()
+    unmatched = [] if failed else shared.destination.unmatched()
     told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
-    return Compilation(jobs, told, run.failures, run.destination.name, inputs.facts, inputs, unmatched)
+    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs.facts, inputs, unmatched)
 
 
-def compile_job(item: Input, run: Run) -> CompiledJob:
+def compile_job(item: Input, shared: Shared) -> CompiledJob:
     """One TrainJob on its way: link, take apart, run the stages, patch, admit, check."""
     job = item.model
     if not isinstance(job, TrainJob):
-        return _result(item, run, list(item.diagnostics))
-    runtime, problems = find_runtime(job, item, run.inputs, run.catalogue)
-    diagnostics = [*item.diagnostics, *problems, *_unusable_environment(item, run)]
+        return _result(item, shared, list(item.diagnostics))
+    runtime, problems = find_runtime(job, item, shared.inputs, shared.catalogue)
+    diagnostics = [*item.diagnostics, *problems, *_unusable_environment(item, shared)]
     if runtime is None or not isinstance(runtime.model, Runtime):
-        return _result(item, run, diagnostics)
+        return _result(item, shared, diagnostics)
     diagnostics += filter(None, [deprecation(runtime.model, item.document)])
-    plan = _plan(job, item, runtime, diagnostics, run)
+    plan = take_apart(item, runtime, shared, diagnostics)
     try:
-        if run.destination.hashes_names:
-            plan = _plan(job, item, runtime, diagnostics, run, _hashed_name(plan, run))
-        run.pipeline.run(plan, finish)
+        if shared.destination.hashes_names:
+            plan = take_apart(item, runtime, shared, diagnostics, _hashed_name(plan, shared))
+        shared.pipeline.run(plan, finish)
     except PluginFailure as failure:
-        run.failures.append(failure)
+        shared.failures.append(failure)
         plan.report("TF901", str(failure), hint="report this to the authors of the plugin")
-    return _result(item, run, plan.diagnostics, plan, runtime)
+    return _result(item, shared, plan.diagnostics, plan, runtime)
 
 
-def _plan(job: TrainJob, item: Input, runtime: Input, diagnostics: list[Diagnostic], run: Run, name: str = "") -> Plan:
-    """A plan before its stages, companions attached, which knows the `diagnostics` told so far."""
-    assert isinstance(runtime.model, Runtime)
-    plan = take_apart(job, item, runtime.model, runtime.document, run, name or job.metadata.name)
-    attach(plan, runtime.companions)
-    plan.diagnostics[:0] = diagnostics
-    return plan
-
-
-def _hashed_name(plan: Plan, run: Run) -> str:
+def _hashed_name(plan: Plan, shared: Shared) -> str:
     """The name that follows from what the job is under its own: whatever depends on a name is built from the
     plan's, so that the same stages under the new one bring it everywhere. Problems are told then."""
-    from trainform.core.naming import hashed_name
+    from trainform.core.gitops import hashed_name
 
-    run.pipeline.build(plan)
-    plan.destination.patch(plan)
+    shared.pipeline.build(plan)
+    plan.patch()
     return hashed_name(plan)
 
 
-def take_apart(job: TrainJob, item: Input, runtime: Runtime, runtime_document: Document, run: Run, name: str) -> Plan:
-    """A fresh plan: the runtime's template with all patches and the job's resources merged in.
+def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Diagnostic], name: str = "") -> Plan:
+    """A fresh plan, which knows the `diagnostics` reported so far: the runtime's template with all patches and the
+    job's resources merged in, and the job's copies of the runtime's companions.
 
-    `name` is that of the JobSet.
+    `name` is that of the JobSet, by default the TrainJob's.
     """
-    template = runtime.spec.template
+    job, model = item.model, runtime.model
+    assert isinstance(job, TrainJob)
+    assert isinstance(model, Runtime)
+    template = model.spec.template
     spec = dict(template.spec or {}) if template else {}
     replicated_jobs = spec.pop("replicatedJobs", None) or []
     plan = Plan(
-        job,
-        runtime,
-        item.document,
-        runtime_document,
-        item.found,
-        _metadata(name, job, runtime, run.inputs.namespace),
-        spec,
-        facts=run.inputs.facts,
-        keys=run.inputs.keys,
+        job=job,
+        runtime=model,
+        job_document=item.document,
+        runtime_document=runtime.document,
+        job_read=item.found,
+        metadata=_metadata(name or job.metadata.name, job, model, shared.inputs.namespace),
+        spec=spec,
+        facts=shared.inputs.facts,
+        keys=shared.inputs.keys,
         trainer=_trainer(job),
-        destination=run.destination,
+        destination=shared.destination,
+        framework=_framework(model),
+        ledger=Ledger(copies=[] if shared.pipeline.observe else None),
     )
+    plan.record_source(("runtime", ("spec", "template")))
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)
         for index, tree in enumerate(apply_runtime_patches(plan, replicated_jobs))
     ]
     merge_resources_per_node(plan)
-    plan.gang = effective_gang(plan)
+    record_trainer_fields(plan)
+    plan.gang, told = effective_gang(model, shared.destination)
+    plan.objects += own_copies(runtime.companions, plan.pod_sets, plan.name, plan.namespace)
+    plan.diagnostics[:] = [*diagnostics, *plan.diagnostics, *told]
     return plan
 
 
-def _trainer(job: TrainJob) -> Trainer:
+def _framework(runtime: Runtime) -> str:
+    policy = runtime.spec.ml_policy
+    return next((name for name in FRAMEWORKS if getattr(policy, name) is not None), "") if policy else ""
+
+
+def _trainer(job: TrainJob) -> TrainerFields:
     wanted = job.spec.trainer
-    return Trainer(wanted.image, wanted.command, wanted.args, wanted.env or []) if wanted else Trainer()
-
-
-def finish(plan: Plan) -> bool:
-    """Put on the final patches, bring objects into the form that the API server stores, annotate them for
-    their engine, check them.
-
-    False where patches made something else of them than objects: then only that is told, and nobody is to look at them.
-    """
-    plan.destination.patch(plan)
-    if plan.destination.patches and misshapen(plan):
-        check_objects(plan)
-        return False
-    plan.objects = [readable(admit(tree)) for tree in plan.objects]
-    plan.objects.sort(key=kind_order)
-    annotate(plan)
-    check_objects(plan)
-    return True
+    return TrainerFields(wanted.image, wanted.command, wanted.args, wanted.env or []) if wanted else TrainerFields()
 
 
 def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
@@ -204,20 +192,15 @@ def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tre
     return metadata
 
 
-def kind_order(tree: Tree) -> int:
-    """ConfigMaps, other companions, PodGroup, JobSet: what pods need comes before the pods."""
-    return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
-
-
 def _result(
-    item: Input, run: Run, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
+    item: Input, shared: Shared, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
     _, namespace, name = item.key
     told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,
         namespace,
-        run.destination.name,
+        shared.destination.name,
         item.document,
         [] if plan is None or _failed(diagnostics) else plan.objects,
         diagnostics,
@@ -231,12 +214,12 @@ def _failed(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)
 
 
-def _unusable_environment(item: Input, run: Run) -> list[Diagnostic]:
+def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
     """An error of each job of an Environment that cannot be used."""
-    environment = run.inputs.environment
+    environment = shared.inputs.environment
     if environment is None or environment.sound:
         return []
-    message = f"Environment {run.destination.name!r} has errors, and no job can be made for it"
+    message = f"Environment {shared.destination.name!r} has errors, and no job can be made for it"
     return [Diagnostic("TF163", "error", message, "repair the Environment first", place=item.document)]
 
 

@@ -1,17 +1,22 @@
-"""Gangs: which scheduler starts the pods of a job together, how many there are, what they request."""
+"""Gangs: which scheduler starts the pods of a job together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.pod_requests import pod_requests, scaled_sum
+from trainform.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from trainform.core.plan import Plan
-    from trainform.diagnostics import Path
+    from trainform.api import Runtime
+    from trainform.core.environment import Destination
+    from trainform.core.provenance import Source
+    from trainform.diagnostics import Path, Severity
 
 POLICY: Path = ("spec", "podGroupPolicy")
 CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
+GANG_QUEUE: Source = ("environment", ("spec", "scheduling", "gang", "queue"))
+CHOSEN_TIMEOUT: Source = ("environment", ("spec", "scheduling", "gang", "scheduleTimeoutSeconds"))
+RUNTIMES_TIMEOUT: Source = ("runtime", (*POLICY, "coscheduling", "scheduleTimeoutSeconds"))
 
 
 class Gang(NamedTuple):
@@ -27,45 +32,45 @@ class Gang(NamedTuple):
     timeout_seconds: int = 60
     queue: str = ""
     queue_label: str = ""
+    timeout_source: Source = RUNTIMES_TIMEOUT
 
 
 NO_GANG = Gang()
 
 
-def effective_gang(plan: Plan) -> Gang:
+def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, list[Diagnostic]]:
     """The Environment's choice, else the runtime's policy. Two that disagree are an error; an
-    Environment that turns a runtime's gang off says so.
+    Environment that turns a runtime's gang off is a warning.
     """
-    own = _runtimes_gang(plan)
-    if plan.destination.is_default:
-        return own
-    choice = plan.environment.spec.scheduling.gang
+    own = _runtimes_gang(runtime)
+    choice = None if destination.is_default else destination.environment.spec.scheduling.gang
     if choice is None or choice.scheduler is None:
-        return own
+        return own, []
     if choice.scheduler == "none":
-        if own.scheduler:
-            message = f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
-            _tell(plan, message, "pods of a job may then start without each other", error=False)
-        return NO_GANG
+        if not own.scheduler:
+            return NO_GANG, []
+        message = f"the runtime's {own.scheduler} gang is turned off by Environment {destination.name}"
+        return NO_GANG, [_problem(destination, "warning", message, "pods of a job may then start without each other")]
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (
-            f"the runtime asks for a {own.scheduler} gang, and Environment {plan.environment.name} "
+            f"the runtime asks for a {own.scheduler} gang, and Environment {destination.name} "
             f"for {choice.scheduler}: pods of two gangs stay Pending"
         )
-        _tell(plan, message, "use a runtime without podGroupPolicy there", error=True)
-        return own
+        return own, [_problem(destination, "error", message, "use a runtime without podGroupPolicy there")]
     timeout = choice.schedule_timeout_seconds
-    return Gang(
+    gang = Gang(
         choice.scheduler,
         True,
         own.timeout_seconds if timeout is None else timeout,
         choice.queue or "",
         choice.queue_label,
+        RUNTIMES_TIMEOUT if timeout is None else CHOSEN_TIMEOUT,
     )
+    return gang, []
 
 
-def _runtimes_gang(plan: Plan) -> Gang:
-    policy = plan.runtime.spec.pod_group_policy
+def _runtimes_gang(runtime: Runtime) -> Gang:
+    policy = runtime.spec.pod_group_policy
     if policy is None:
         return NO_GANG
     if policy.coscheduling is not None:
@@ -73,44 +78,5 @@ def _runtimes_gang(plan: Plan) -> Gang:
     return Gang("volcano") if policy.volcano is not None else NO_GANG
 
 
-def _tell(plan: Plan, message: str, hint: str, *, error: bool) -> None:
-    place = plan.destination.document
-    plan.report("TF164", message, severity="error" if error else "warning", hint=hint, path=CHOICE, place=place)
-
-
-def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
-    """All pods of the job, and their requests by resource name, canonical and sorted.
-
-    Replicas count (D19), limits without a request (D18), and what declared RuntimeClasses and
-    LimitRanges will add (D15): each is told where the controller's numbers differ.
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
-    """
-    members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
-    if any(pods.replicas > 1 for pods in plan.pod_sets):
-        controllers = sum(pods.count for pods in plan.pod_sets)
-        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
-    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
-    if bare != defaulted:
-        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
-    if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
-        return members, defaulted
-    admitted = _requests(plan, limits=True, admitted=True)
-    if admitted != defaulted:
-        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
-    return members, admitted
-
-
-def _deviates(plan: Plan, code: str, message: str) -> None:
-    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
-
-
-def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
-    specs = [pods.pod_spec for pods in plan.pod_sets]
-    if admitted:
-        from trainform.k8s.admission import admitted_pod_spec
-
-        specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
-    return scaled_sum(
-        (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
-        for spec, pods in zip(specs, plan.pod_sets, strict=True)
-    )
+def _problem(destination: Destination, severity: Severity, message: str, hint: str) -> Diagnostic:
+    return Diagnostic("TF164", severity, message, hint, CHOICE, destination.document)

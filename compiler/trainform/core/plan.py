@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trainform.core.destination import Destination
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
-from trainform.core.ledger import Ledger
-from trainform.core.pod_set import STEP_LABEL, PodSet
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, JobSetView
+from trainform.core.pod_set import PodSet
+from trainform.core.provenance import Ledger, Source, blame
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
+from trainform.k8s.tree import Tree, object_name
 
 if TYPE_CHECKING:
     from trainform.api import Environment, Read, Runtime, TrainJob
-    from trainform.k8s.tree import Tree
+    from trainform.core.environment import Destination
     from trainform.source import Document
-
-TRAINER_STEP = "trainer"
-NODE_CONTAINER = "node"
 
 
 @dataclass(slots=True)
-class Trainer:
+class TrainerFields:
     """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
 
     None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
@@ -36,13 +34,14 @@ class Trainer:
     env: list[Tree] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Plan:
     """A JobSet template taken apart, with every field in one place.
 
     `metadata` and `spec` are the JobSet's own, without `replicatedJobs`: those are `pod_sets`,
     in the runtime's order. `pod_labels` and `pod_annotations` go on every pod template.
     `secrets` are the key Secrets that the pods wait for, `keys` the Environment's encrypted ones.
+    `framework` is the runtime's (`torch`, `mpi`, `jax`, `xgboost`, `flux`), empty for plain jobs.
     `job` and `runtime` are never changed.
     """
 
@@ -53,11 +52,12 @@ class Plan:
     job_read: Read
     metadata: Tree
     spec: Tree
+    destination: Destination
+    framework: str = ""
     pod_sets: list[PodSet] = field(default_factory=list)
-    trainer: Trainer = field(default_factory=Trainer)
+    trainer: TrainerFields = field(default_factory=TrainerFields)
     facts: Facts = NO_FACTS
     gang: Gang = NO_GANG
-    destination: Destination = field(default_factory=lambda: Destination())
     pod_labels: dict[str, str] = field(default_factory=dict)
     pod_annotations: dict[str, str] = field(default_factory=dict)
     objects: list[Tree] = field(default_factory=list)
@@ -65,6 +65,7 @@ class Plan:
     keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+    _jobset: JobSetView | None = None
 
     @property
     def environment(self) -> Environment:
@@ -93,6 +94,18 @@ class Plan:
         return (self.spec.get("network") or {}).get("subdomain") or self.name
 
     @property
+    def num_nodes(self) -> int | None:
+        """`spec.trainer.numNodes` of the TrainJob; None where that leaves it to the runtime."""
+        trainer = self.job.spec.trainer
+        return trainer.num_nodes if trainer else None
+
+    @property
+    def num_proc_per_node(self) -> int | None:
+        """`spec.trainer.numProcPerNode` of the TrainJob; None where that leaves it to the runtime."""
+        trainer = self.job.spec.trainer
+        return trainer.num_proc_per_node if trainer else None
+
+    @property
     def trainer_pod_set(self) -> PodSet | None:
         """The first pod set of the trainer step, which is the one that upstream works on."""
         for pods in self.pod_sets:
@@ -111,6 +124,16 @@ class Plan:
         return next((pods for pods in self.pod_sets if pods.name == name), None)
 
     @property
+    def jobset(self) -> JobSetView | None:
+        """The JobSet among the finished objects, final patches included; None where none was built."""
+        for tree in self.objects:
+            if tree.get("kind") == "JobSet":
+                if self._jobset is None or self._jobset.tree is not tree:
+                    self._jobset = JobSetView.of(tree)
+                return self._jobset
+        return None
+
+    @property
     def failed(self) -> bool:
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
@@ -123,15 +146,20 @@ class Plan:
         hint: str = "",
         path: Path = (),
         place: Place | None = None,
+        source: Source | None = None,
         point: Path = (),
         object: str = "",
         object_path: Path = (),
     ) -> None:
-        """Tell a problem at `path` of `place` (default: the TrainJob).
+        """Report a problem at `path` of `place` (default: the TrainJob), or at a `source`.
 
         `point` is a more exact place for the caret, where `path` is the wider field that the
-        controller's own validation names.
+        controller's own validation names. `object` and `object_path` say in which finished object the problem shows.
         """
+        if source is not None:
+            origin, path = source
+            documents = {"runtime": self.runtime_document, "environment": self.destination.document}
+            place = documents.get(origin)
         if place is None:
             place, path, point = (
                 self.job_document,
@@ -153,6 +181,35 @@ class Plan:
             )
         )
 
+    def report_object(
+        self,
+        tree: Tree,
+        path: Path,
+        code: str,
+        message: str,
+        *,
+        severity: Severity = "error",
+        hint: str = "",
+        source: Source | None = None,
+    ) -> None:
+        """Report a problem of the element at `path` of a finished object: at `source`, else where TrainJob or
+        runtime set it."""
+        place = None
+        found = path
+        if source is None:
+            place, found = blame(self, tree, path)
+        self.report(
+            code,
+            message,
+            severity=severity,
+            hint=hint,
+            path=found,
+            place=place,
+            source=source,
+            object=object_name(tree),
+            object_path=path,
+        )
+
     def deviates(self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None) -> None:
         """Tell that the result differs from the controller's by deviation `code`, once per code.
 
@@ -172,20 +229,65 @@ class Plan:
         """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
         self.secrets.append(SecretNeed.of(kind, name, self.namespace))
 
-    def label_jobset(self, key: str, value: str) -> None:
+    def label_jobset(self, key: str, value: str, source: Source | None = None) -> None:
         """Put a label on the JobSet: it beats the template's, and the TrainJob's own (D12) beats it."""
         self.ledger.record(("label", key), value)
-        self.metadata["labels"] = {**(self.metadata.get("labels") or {}), key: value}
+        self._mark("labels", key, value, source)
 
-    def label_pods(self, key: str, value: str) -> None:
+    def annotate_jobset(self, key: str, value: str, source: Source | None = None) -> None:
+        """Put an annotation on the JobSet."""
+        self.ledger.record(("annotation", key, "the JobSet"), value)
+        self._mark("annotations", key, value, source)
+
+    def _mark(self, kind: str, key: str, value: str, source: Source | None) -> None:
+        self.metadata[kind] = {**(self.metadata.get(kind) or {}), key: value}
+        self.record_source(source, "metadata", kind, key, value=value)
+
+    def label_pods(self, key: str, value: str, source: Source | None = None) -> None:
         """Put a label on every pod template."""
         self.ledger.record(("label", key), value)
         self.pod_labels[key] = value
+        self._record_mark(source, "labels", key, value)
 
-    def annotate_pods(self, key: str, value: str) -> None:
+    def annotate_pods(self, key: str, value: str, source: Source | None = None) -> None:
         """Put an annotation on every pod template."""
         self.ledger.record(("annotation", key), value)
         self.pod_annotations[key] = value
+        self._record_mark(source, "annotations", key, value)
+
+    def _record_mark(self, source: Source | None, kind: str, key: str, value: str) -> None:
+        for pods in self.pod_sets if source else ():
+            pods.record_source(source, "template", "metadata", kind, key, value=value)
+
+    def record_source(
+        self,
+        source: Source | None,
+        *path: str | tuple[str, int],
+        value: Any = None,
+        object: Tree | None = None,
+    ) -> None:
+        """Note that the element at `path` of the JobSet, or of another `object` of the job, comes from `source`.
+
+        `trainform explain` then names that line instead of the plugin, as long as the document has the value.
+        The verbs of plan and pod sets call this for a `source`; call it for what has no verb. Entries of lists go
+        by name: `("node", 0)` is the first called `node`. `value` is given where the element is written differently
+        than in the document. Costs nothing unless somebody observes the compile.
+        """
+        if source is not None and self.ledger.copies is not None:
+            self.ledger.record_copy(source, path, value, object_name(object) if object else "")
+
+    def sync(self, pods: PodSet) -> None:
+        """Bring the template of `pods` in line with its count, and put the marks of all pods on it."""
+        pods.job_spec["parallelism"] = pods.job_spec["completions"] = pods.count
+        metadata = pods.pod["metadata"]
+        for kind, marks in (("labels", self.pod_labels), ("annotations", self.pod_annotations)):
+            if marks:
+                metadata[kind] = {**(metadata.get(kind) or {}), **marks}
+
+    def patch(self) -> None:
+        """Put the Environment's final patches on the built objects, and report what they break."""
+        self.objects, problems = self.destination.patch(self.objects, self.stable)
+        self.diagnostics += problems
 
     def step_label_path(self, pods: PodSet) -> Path:
         """Where the runtime labels the step of `pods`."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from trainform.core.ledger import Ledger
-from trainform.core.upsert import upsert
+from trainform.core.jobset_view import STEP_LABEL
+from trainform.core.provenance import Key, Ledger, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from trainform.diagnostics import Path
     from trainform.k8s.tree import Tree
-
-STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
-STEPS = ("dataset-initializer", "model-initializer", "trainer")
 
 
 @dataclass(slots=True, eq=False)
@@ -108,15 +105,50 @@ class PodSet:
                     return (*pod_spec, kind, index)
         return pod_spec
 
+    def record_source(
+        self, source: Source | None, *path: str | tuple[str, int], value: Any = None, container: Tree | None = None
+    ) -> None:
+        """Note that the element at `path` of the Job's spec, or of one of its containers, comes from `source`.
+
+        `value` is given where the element is written differently than in the document. Costs nothing unless
+        somebody observes the compile.
+        """
+        if source is not None and self.ledger.copies is not None:
+            self.ledger.record_copy(source, (*self._key(container), *path), value)
+
+    def _key(self, container: Tree | None) -> Key:
+        spec: Key = ("spec", "replicatedJobs", (self.name, 0), "template", "spec")
+        if container is None:
+            return spec
+        kind = str(self.container_path(container)[-2])
+        return (*spec, "template", "spec", kind, (str(container.get("name")), 0))
+
+    def set_count(self, count: int, source: Source | None = None) -> None:
+        """Run `count` pods per replica."""
+        self.count = count
+        self.record_source(source, "parallelism", value=count)
+        self.record_source(source, "completions", value=count)
+
+    def annotate(self, key: str, value: str, source: Source | None = None) -> None:
+        """Put an annotation on the pod template."""
+        metadata = self.pod["metadata"]
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), key: value}
+        self.record_source(source, "template", "metadata", "annotations", key, value=value)
+
     def host(self, job: str, subdomain: str, *, replica: int = 0, pod: int = 0) -> str:
         """The DNS name of one pod inside the namespace."""
         return f"{job}-{self.name}-{replica}-{pod}.{subdomain}"
 
-    def set_env(self, container: Tree, *variables: Tree) -> None:
-        """Upsert EnvVar trees: a variable of the same name keeps its place in the list."""
+    def set_env(self, container: Tree, *variables: Tree, source: Source | None = None) -> None:
+        """Upsert EnvVar trees: a variable of the same name keeps its place in the list.
+
+        `source` is the field that the value of each variable comes from, if it stands in a document.
+        """
         where = self._place(container)
         for variable in variables:
-            self.ledger.record(("variable", variable["name"], where), variable)
+            name = variable["name"]
+            self.ledger.record(("variable", name, where), variable)
+            self.record_source(source, "env", (name, 0), "value", value=variable.get("value"), container=container)
         upsert(container, "env", variables)
 
     def add_port(self, container: Tree, port: int, protocol: str = "TCP") -> None:
@@ -151,3 +183,22 @@ def _own(parent: Tree, key: str) -> Tree:
     child: Tree = dict(parent.get(key) or {})
     parent[key] = child
     return child
+
+
+def upsert(owner: Tree, field: str, items: Iterable[Tree], key: str = "name") -> None:
+    """Upsert `items` into the list `owner[field]`, told apart by `key`.
+
+    Upstream's upsert: an element of the same identity is replaced in place, another one appended. The list itself
+    is replaced, never edited: it may be shared with the runtime's template.
+    Source: kubeflow/trainer `pkg/apply/apply.go`.
+    """
+    merged = list(owner.get(field) or ())
+    places = {item.get(key): index for index, item in enumerate(merged)}
+    for item in items:
+        index = places.setdefault(item.get(key), len(merged))
+        if index == len(merged):
+            merged.append(item)
+        else:
+            merged[index] = item
+    if merged:
+        owner[field] = merged

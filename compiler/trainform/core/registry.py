@@ -47,7 +47,7 @@ class Installed(NamedTuple):
     version: str
 
 
-class EntryPoint(Protocol):
+class PluginEntry(Protocol):
     """What a package declares: `value` is `module:attribute`."""
 
     @property
@@ -60,7 +60,7 @@ class EntryPoint(Protocol):
     def version(self) -> str: ...
 
 
-def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
+def from_entry_points(entry_points: Iterable[PluginEntry]) -> tuple[Installed, ...]:
     """The plugin of each entry point, in running order.
 
     Raises PluginError for one that does not load, is no plugin, or takes another's name: to go
@@ -78,7 +78,7 @@ def _rank(name: str) -> tuple[int, str]:
     return (ORDER.index(name) if name in ORDER else len(ORDER), name)
 
 
-def _load(entry_point: EntryPoint) -> Installed:
+def _load(entry_point: PluginEntry) -> Installed:
     try:
         module, _, attribute = entry_point.value.partition(":")
         plugin = getattr(import_module(module), attribute)()
@@ -90,7 +90,7 @@ def _load(entry_point: EntryPoint) -> Installed:
     return Installed(plugin, entry_point.package, entry_point.version)
 
 
-def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
+def _taken(entry_point: PluginEntry, earlier: Installed) -> str:
     names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
     return f"two packages bring a plugin called {entry_point.name!r}: {names}; uninstall one"
 

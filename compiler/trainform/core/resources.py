@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from trainform.k8s.tree import Tree
 
@@ -36,22 +36,19 @@ def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
 
 def gpu_count(resources: Tree | None) -> int:
     """GPUs per node: requests before limits, whole devices (D09). 0 without a GPU."""
-    asked = resources or {}
-    for field in ("requests", "limits"):
-        count = _devices(asked.get(field) or {})
-        if count:
-            return count
-    return 0
+    return _first_count(resources, _devices)
 
 
 def cpu_count(resources: Tree | None) -> int:
     """CPUs per node, rounded up: requests before limits. 0 where none are asked for."""
-    asked = resources or {}
+    return _first_count(resources, lambda asked: whole_units(asked.get("cpu") or 0))
+
+
+def _first_count(resources: Tree | None, count: Callable[[Tree], int]) -> int:
     for field in ("requests", "limits"):
-        cpus = (asked.get(field) or {}).get("cpu")
-        count = 0 if cpus is None else whole_units(cpus)
-        if count > 0:
-            return count
+        asked = (resources or {}).get(field)
+        if asked and (found := count(asked)) > 0:
+            return found
     return 0
 
 

@@ -1,19 +1,17 @@
-"""Schedulers by the name that pods ask for them, and whether the pods of a job fit what the cluster has."""
+"""Gang schedulers: what the pods of a job ask of them, and whether the cluster has them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.blame import blame
-from trainform.core.finished import finished_jobset, finished_steps
 from trainform.core.gang import POLICY
+from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.core.finished import Step
+    from trainform.core.jobset_view import ReplicatedJob
     from trainform.core.plan import Plan
-    from trainform.k8s.tree import Tree
 
 SCHEDULER_NAMES = {
     "coscheduling": "scheduler-plugins-scheduler",
@@ -42,13 +40,13 @@ def check_schedulers(plan: Plan) -> None:
     if _installed(plan) is None and not plan.gang.chosen:
         return  # nothing is known of schedulers, and nothing was chosen
     _gang_is_installed(plan)
-    jobset = finished_jobset(plan)
-    for step in finished_steps(jobset) if jobset else ():
-        name = step.pod_spec.get("schedulerName")
+    jobset = plan.jobset
+    for job in jobset.jobs if jobset else ():
+        name = job.pod_spec.get("schedulerName")
         if plan.gang.chosen and not _holds_gang(plan.gang.scheduler, name):
-            _other_scheduler(plan, jobset or {}, step, name)
+            _other_scheduler(plan, job, name)
         elif name in OWNERS and OWNERS[name] != plan.gang.scheduler:
-            _pods_are_served(plan, jobset or {}, step, name)
+            _pods_are_served(plan, job, name)
 
 
 def _holds_gang(scheduler: str, name: object) -> bool:
@@ -58,18 +56,15 @@ def _holds_gang(scheduler: str, name: object) -> bool:
     return name == SCHEDULER_NAMES[scheduler]
 
 
-def _other_scheduler(plan: Plan, jobset: Tree, step: Step, name: object) -> None:
-    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
+def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
     wanted = SCHEDULER_NAMES[plan.gang.scheduler]
-    plan.report(
+    _report(
+        plan,
+        job,
         "TF360",
-        f"pods of {step.name!r} go to scheduler {name or 'default-scheduler'}, and the "
+        f"pods of {job.name!r} go to scheduler {name or 'default-scheduler'}, and the "
         f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
-        hint=f"leave schedulerName out, or write {wanted}",
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=(*step.pod_path, "spec", "schedulerName"),
+        f"leave schedulerName out, or write {wanted}",
     )
 
 
@@ -88,22 +83,24 @@ def _gang_is_installed(plan: Plan) -> None:
     )
 
 
-def _pods_are_served(plan: Plan, jobset: Tree, step: Step, name: str) -> None:
+def _pods_are_served(plan: Plan, job: ReplicatedJob, name: str) -> None:
     installed = _installed(plan)
     if installed is None or OWNERS[name] in installed:
         return
-    place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
-    plan.report(
+    _report(
+        plan,
+        job,
         "TF153",
-        f"pods of {step.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
+        f"pods of {job.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
         "does not have: they would stay Pending",
-        hint=f"{_known(installed)}; leave schedulerName out, "
+        f"{_known(installed)}; leave schedulerName out, "
         f"or add {OWNERS[name]} to spec.cluster.schedulers where it is installed",
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=(*step.pod_path, "spec", "schedulerName"),
     )
+
+
+def _report(plan: Plan, job: ReplicatedJob, code: str, message: str, hint: str) -> None:
+    assert plan.jobset is not None
+    plan.report_object(plan.jobset.tree, (*job.pod_path, "spec", "schedulerName"), code, message, hint=hint)
 
 
 def _chooses(plan: Plan) -> bool:
@@ -119,6 +116,44 @@ def _installed(plan: Plan) -> Sequence[str] | None:
 
 def _known(installed: Sequence[str]) -> str:
     return f"installed there: {', '.join(installed) or 'no gang scheduler'}"
+
+
+def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
+    """All pods of the job, and their requests by resource name, canonical and sorted.
+
+    Replicas count (D19), limits without a request (D18), and what declared RuntimeClasses and
+    LimitRanges will add (D15): each is told where the controller's numbers differ.
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
+    """
+    members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
+    if any(pods.replicas > 1 for pods in plan.pod_sets):
+        controllers = sum(pods.count for pods in plan.pod_sets)
+        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
+    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
+    if bare != defaulted:
+        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
+    if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
+        return members, defaulted
+    admitted = _requests(plan, limits=True, admitted=True)
+    if admitted != defaulted:
+        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
+    return members, admitted
+
+
+def _deviates(plan: Plan, code: str, message: str) -> None:
+    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
+
+
+def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
+    specs = [pods.pod_spec for pods in plan.pod_sets]
+    if admitted:
+        from trainform.k8s.admission import admitted_pod_spec
+
+        specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
+    return scaled_sum(
+        (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
+        for spec, pods in zip(specs, plan.pod_sets, strict=True)
+    )
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:

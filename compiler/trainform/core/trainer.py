@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from trainform.core.plan import NODE_CONTAINER
+from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP
+from trainform.core.pod_set import upsert
 from trainform.core.resources import cpu_count, gpu_count, gpu_names, is_device, merge_resources
-from trainform.core.upsert import upsert
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
+    from trainform.core.provenance import Source
     from trainform.k8s.tree import Tree
 
 TRAINER_PORT = 29500
 """The port of master, coordinator and tracker. Source: kubeflow/trainer `pkg/constants`."""
+
+NUM_NODES: Source = ("trainjob", ("spec", "trainer", "numNodes"))
+RESOURCES: Source = ("trainjob", ("spec", "trainer", "resourcesPerNode"))
+VARIABLES: Source = ("trainjob", ("spec", "trainer", "env"))
+RUNTIMES_NODES: Source = ("runtime", ("spec", "mlPolicy", "numNodes"))
 
 Count = TypeVar("Count")
 
@@ -31,27 +38,21 @@ def merge_resources_per_node(plan: Plan) -> None:
     Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`.
     """
     policy = plan.runtime.spec.ml_policy
-    if policy is None:
+    for pods in plan.pod_sets if policy else ():
+        if policy and pods.step == TRAINER_STEP:
+            pods.set_count(max(policy.num_nodes or 1, 1), RUNTIMES_NODES)
+            merge_trainer_resources(plan, pods)
+
+
+def merge_trainer_resources(plan: Plan, pods: PodSet) -> None:
+    """Merge `trainer.resourcesPerNode` into the `node` container of `pods`; claims merge too (D21)."""
+    node, trainer = pods.container(NODE_CONTAINER), plan.job.spec.trainer
+    if node is None or trainer is None or not trainer.resources_per_node:
         return
-    resources = plan.job.spec.trainer.resources_per_node if plan.job.spec.trainer else None
-    for pods in plan.pod_sets:
-        if pods.step != "trainer":
-            continue
-        pods.count = max(policy.num_nodes or 1, 1)
-        node = pods.container(NODE_CONTAINER)
-        if node is not None and resources:
-            merge_into(plan, node, resources)
-
-
-def merge_into(plan: Plan, container: Tree, resources: Tree) -> None:
-    """Merge `trainer.resourcesPerNode` into one container; claims merge too (D21)."""
-    container["resources"] = merge_resources(container.get("resources"), resources)
-    if resources.get("claims"):
-        plan.deviates(
-            "D21",
-            "the controller would drop resourcesPerNode.claims",
-            path=("spec", "trainer", "resourcesPerNode", "claims"),
-        )
+    node["resources"] = merge_resources(node.get("resources"), trainer.resources_per_node)
+    pods.record_source(RESOURCES, "resources", container=node)
+    if trainer.resources_per_node.get("claims"):
+        plan.deviates("D21", "the controller would drop resourcesPerNode.claims", path=(*RESOURCES[1], "claims"))
 
 
 def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> None:
@@ -72,20 +73,41 @@ def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> Non
 
 def set_nodes(plan: Plan) -> None:
     """Give the trainer step the node count of `trainer.numNodes`, where it is set."""
-    trainer = plan.job.spec.trainer
     pods = plan.trainer_pod_set
-    if pods is not None and trainer is not None and trainer.num_nodes is not None:
-        pods.count = trainer.num_nodes
+    if pods is not None and plan.num_nodes is not None:
+        pods.set_count(plan.num_nodes, NUM_NODES)
 
 
-def set_trainer_env(plan: Plan, container: Tree | None = None) -> None:
-    """Upsert `trainer.env` into a container, the trainer's `node` by default.
+def set_trainer_env(plan: Plan, pods: PodSet | None = None) -> None:
+    """Upsert `trainer.env` into the `node` container of `pods`, by default of the trainer step.
 
     The user's value wins, whatever was there.
     """
-    container = container or plan.trainer_container
-    if container is not None:
-        upsert(container, "env", map(env_var, plan.trainer.env))
+    pods = pods or plan.trainer_pod_set
+    node = pods.container(NODE_CONTAINER) if pods else None
+    if pods is not None and node is not None:
+        upsert(node, "env", map(env_var, plan.trainer.env))
+        pods.record_source(VARIABLES, "env", container=node)
+
+
+def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
+    """Give the `node` container of a trainer step the trainer's image, command, arguments and variables."""
+    node = pods.container(NODE_CONTAINER)
+    if node is None:
+        return
+    wanted = plan.trainer
+    for field, value in (("image", wanted.image), ("command", wanted.command), ("args", wanted.args)):
+        if value is not None:
+            node[field] = value
+    set_trainer_env(plan, pods)
+
+
+def record_trainer_fields(plan: Plan) -> None:
+    """Note that what the trainer steps will get comes from the TrainJob, unless a plugin changes it before."""
+    for pods in plan.pod_sets if plan.ledger.copies is not None else ():
+        node = pods.container(NODE_CONTAINER) if pods.step == TRAINER_STEP else None
+        for field in ("image", "command", "args", "env") if node else ():
+            pods.record_source(("trainjob", ("spec", "trainer", field)), field, container=node)
 
 
 def env_var(variable: Tree) -> Tree:
@@ -152,7 +174,7 @@ def _controllers_resources(plan: Plan) -> Tree | None:
     if trainer is not None and trainer.resources_per_node is not None:
         return trainer.resources_per_node
     for pods in plan.pod_sets:
-        if pods.name == NODE_CONTAINER or pods.step == "trainer":
+        if pods.name == NODE_CONTAINER or pods.step == TRAINER_STEP:
             node = pods.container(NODE_CONTAINER)
             if node is not None:
                 return node.get("resources")
@@ -187,7 +209,7 @@ def trainer_host(plan: Plan) -> str:
     pods = plan.trainer_pod_set
     controllers = f"{plan.name}-{NODE_CONTAINER}-0-0.{plan.name}"
     host = pods.host(plan.name, plan.subdomain) if pods else controllers
-    if host != controllers and not without_trainer(plan):
+    if host != controllers and plan.job.spec.trainer is not None:
         plan.deviates(
             "D17",
             f"the controller would use the host name {controllers}, which does not resolve, instead of {host}",
@@ -196,6 +218,7 @@ def trainer_host(plan: Plan) -> str:
     return host
 
 
-def without_trainer(plan: Plan) -> bool:
-    """Whether the job has no `spec.trainer`, so that the controller would leave it bare (D08)."""
-    return plan.job.spec.trainer is None
+def tell_without_trainer(plan: Plan, what: str) -> None:
+    """Tell that the controller would leave out `what` of a job without `spec.trainer` (D08)."""
+    if plan.job.spec.trainer is None:
+        plan.deviates("D08", f"without spec.trainer, the controller would set no {what}", path=("spec",))

@@ -154,7 +154,7 @@ def layout_of(environment: Any) -> Any:
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
     """What the files of a frozen job hold, in the order in which a compile has objects."""
     from trainform import source
-    from trainform.core.compile import kind_order
+    from trainform.core.finish import kind_order
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)

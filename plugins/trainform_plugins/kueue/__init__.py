@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, finished_jobset, finished_steps
-from trainform_plugins.kueue.asked import annotations_of, topology_of
+from trainform.plugin import Plan, Plugin
+from trainform_plugins.kueue.asked import annotate, topology_of
 from trainform_plugins.kueue.features import needs_newer_kueue
-from trainform_plugins.kueue.labels import MULTIKUEUE, labels_of, settings_of, wants_multikueue
+from trainform_plugins.kueue.labels import (
+    HAND_OVER,
+    MULTIKUEUE,
+    environments_label,
+    labels_of,
+    settings_of,
+    wants_multikueue,
+)
 from trainform_plugins.kueue.multikueue import goes_alone
 from trainform_plugins.kueue.queues import has_queue, labels_are_sound, priority_is_declared, queue_admits
 from trainform_plugins.kueue.topology import (
@@ -41,21 +48,21 @@ class Kueue(Plugin):
         if settings_of(plan) is None:
             return
         for key, value in labels_of(plan).items():
-            plan.label_jobset(key, value)
+            plan.label_jobset(key, value, environments_label(key))
         if wants_multikueue(plan):
             plan.spec["managedBy"] = MULTIKUEUE
+            plan.record_source(HAND_OVER, "spec", "managedBy", value=MULTIKUEUE)
         for pods in plan.pod_sets:
             plan.destination.steps.add(pods.name)
             topology = topology_of(plan, pods.name)
             if topology is not None:
-                metadata = pods.pod["metadata"]
-                metadata["annotations"] = annotations_of(topology, metadata.get("annotations") or {})
+                annotate(plan, pods, topology)
 
     def check(self, plan: Plan) -> None:
-        jobset = finished_jobset(plan)
+        jobset = plan.jobset
         if jobset is not None:
             for check in JOBSET_CHECKS:
                 check(plan, jobset)
-            if any(step.annotations for step in finished_steps(jobset)):
+            if any(job.annotations for job in jobset.jobs):
                 for check in TOPOLOGY_CHECKS:
                     check(plan, jobset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainform.plugin import Path, Place, Plan, Step, Tree, blame
+from trainform.plugin import JobSetView, Path, Plan, PodSet, ReplicatedJob, Source, Tree
 from trainform_plugins.kueue.labels import SETTINGS, settings_of
 
 if TYPE_CHECKING:
@@ -47,10 +47,17 @@ def topology_of(plan: Plan, step: str) -> Topology | None:
     return kueue.topology if "topology" in kueue.model_fields_set else None
 
 
-def annotations_of(topology: Topology, given: Tree) -> Tree:
-    """`given` with its annotations about topology replaced by those that `topology` means."""
+def annotate(plan: Plan, pods: PodSet, topology: Topology) -> None:
+    """Replace the annotations of `pods` about topology by those that `topology` means."""
+    metadata = pods.pod["metadata"]
+    metadata["annotations"] = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in FAMILY}
+    for key, value in _annotations_of(topology).items():
+        pods.annotate(key, value, _environments_field(plan, pods.name, key))
+
+
+def _annotations_of(topology: Topology) -> dict[str, str]:
     slices = topology.slice
-    wanted = {
+    wanted: dict[str, Any] = {
         REQUIRED: topology.required,
         PREFERRED: topology.preferred,
         UNCONSTRAINED: "true" if topology.unconstrained else None,
@@ -58,38 +65,23 @@ def annotations_of(topology: Topology, given: Tree) -> Tree:
         SLICE_SIZE: slices and str(slices.size),
         GROUP: topology.group,
     }
-    kept = {key: value for key, value in given.items() if key not in FAMILY}
-    return {**kept, **{key: value for key, value in wanted.items() if value is not None}}
+    return {key: value for key, value in wanted.items() if value is not None}
 
 
-def source_of(plan: Plan, jobset: Tree, step: Step, key: str) -> tuple[Path, Place | None]:
-    """Who annotated the pods of `step` with `key`: path and document."""
-    topology = topology_of(plan, step.name)
-    if topology is not None and annotations_of(topology, {}).get(key) == step.annotations.get(key):
-        return environments_path(plan, step.name, key), plan.destination.document
-    place, path = blame(plan, jobset, (*step.pod_path, "metadata", "annotations", key))
-    return path, place
-
-
-def environments_path(plan: Plan, step: str, key: str) -> Path:
-    """The Environment's field for an annotation of `step`."""
+def _environments_field(plan: Plan, job: str, key: str) -> Source:
+    """The Environment's field for an annotation of the replicated job `job`."""
     kueue = settings_of(plan)
-    own = ("steps", step) if kueue is not None and step in kueue.steps else ()
-    return (*SETTINGS, *own, "topology", *FIELDS.get(key, ()))
+    own = ("steps", job) if kueue is not None and job in kueue.steps else ()
+    return "environment", (*SETTINGS, *own, "topology", *FIELDS.get(key, ()))
 
 
-def report(plan: Plan, jobset: Tree, step: Step, key: str, code: str, message: str, **words: Any) -> None:
-    """Tell a problem of an annotation at its source, with the place in the JobSet where it shows."""
-    path, place = source_of(plan, jobset, step, key)
-    plan.report(
-        code,
-        message,
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=(*step.pod_path, "metadata", "annotations", key),
-        **words,
-    )
+def report(plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, code: str, message: str, **words: Any) -> None:
+    """Report a problem of an annotation of the pods of `job`, where it was written."""
+    topology = topology_of(plan, job.name)
+    chosen = topology is not None and _annotations_of(topology).get(key) == job.annotations.get(key)
+    source = _environments_field(plan, job.name, key) if chosen else None
+    path = (*job.pod_path, "metadata", "annotations", key)
+    plan.report_object(jobset.tree, path, code, message, source=source, **words)
 
 
 def _job_decides(plan: Plan, step: str) -> bool:

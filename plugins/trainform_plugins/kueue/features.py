@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trainform.plugin import Plan, Step, Tree, finished_steps, table
+from trainform.plugin import JobSetView, Plan, ReplicatedJob
 from trainform_plugins.kueue.asked import FAMILY, GROUP, PREFERRED, REQUIRED, SLICE, SLICES, UNCONSTRAINED
 from trainform_plugins.kueue.asked import report as report_annotation
 from trainform_plugins.kueue.labels import MAX_TIME, source_of
@@ -26,7 +26,7 @@ ON_BY_DEFAULT: Version = (0, 14)
 """From here on, TopologyAwareScheduling needs no feature gate."""
 
 
-def needs_newer_kueue(plan: Plan, jobset: Tree) -> None:
+def needs_newer_kueue(plan: Plan, jobset: JobSetView) -> None:
     """Only where the Environment says which Kueue there is."""
     given = plan.destination.given
     known = given.spec.cluster.kueue if given else None
@@ -34,28 +34,29 @@ def needs_newer_kueue(plan: Plan, jobset: Tree) -> None:
         return
     version = _version(known)
     _check_label(plan, jobset, version, known)
-    for step in finished_steps(jobset):
-        for key in (key for key in FAMILY if key in step.annotations):
-            _check_annotation(plan, jobset, step, key, version, known)
+    for job in jobset.jobs:
+        for key in (key for key in FAMILY if key in job.annotations):
+            _check_annotation(plan, jobset, job, key, version, known)
 
 
-def _check_label(plan: Plan, jobset: Tree, version: Version, known: str) -> None:
-    value = table(table(jobset, "metadata"), "labels").get(MAX_TIME)
+def _check_label(plan: Plan, jobset: JobSetView, version: Version, known: str) -> None:
+    value = jobset.labels.get(MAX_TIME)
     if value is not None and version < SINCE[MAX_TIME]:
-        path, place = source_of(plan, MAX_TIME, str(value))
-        plan.report("TF356", _too_old(MAX_TIME, known), path=path, place=place)
+        plan.report("TF356", _too_old(MAX_TIME, known), source=source_of(plan, MAX_TIME, str(value)))
 
 
-def _check_annotation(plan: Plan, jobset: Tree, step: Step, key: str, version: Version, known: str) -> None:
+def _check_annotation(
+    plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, version: Version, known: str
+) -> None:
     since = SINCE.get(key)
     if since is None:  # goes with another one
         return
     if version < since:
-        report_annotation(plan, jobset, step, key, "TF356", _too_old(key, known))
+        report_annotation(plan, jobset, job, key, "TF356", _too_old(key, known))
     elif version < ON_BY_DEFAULT:
         message = f"Kueue {known} has TopologyAwareScheduling off by default, and would ignore {key}"
         hint = "switch the feature gate on; from Kueue 0.14 on it is"
-        report_annotation(plan, jobset, step, key, "TF356", message, severity="warning", hint=hint)
+        report_annotation(plan, jobset, job, key, "TF356", message, severity="warning", hint=hint)
 
 
 def _too_old(key: str, known: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.plugin import Path, Place, Plan
+from trainform.plugin import Path, Plan, Source
 
 if TYPE_CHECKING:
     from trainform.plugin import KueueScheduling
@@ -15,6 +15,7 @@ MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
 SETTINGS: Path = ("spec", "scheduling", "kueue")
+HAND_OVER: Source = ("environment", (*SETTINGS, "multiKueue"))
 FIELDS = {QUEUE: "localQueue", PRIORITY: "priorityClass", MAX_TIME: "maxExecTimeSeconds"}
 """Each label with its field in the Environment."""
 
@@ -47,10 +48,15 @@ def wants_multikueue(plan: Plan) -> bool:
     return kueue is not None and kueue.multi_kueue and not named
 
 
-def source_of(plan: Plan, key: str, value: str) -> tuple[Path, Place | None]:
-    """Who labelled the JobSet with `value`: path and document, None standing for the TrainJob."""
+def source_of(plan: Plan, key: str, value: str) -> Source:
+    """Who labelled the JobSet with `value`."""
     if (plan.job.metadata.labels or {}).get(key) == value:
-        return ("metadata", "labels", key), None
+        return "trainjob", ("metadata", "labels", key)
     if labels_of(plan).get(key) == value:
-        return (*SETTINGS, FIELDS[key]), plan.destination.document
-    return ("spec", "template", "metadata", "labels", key), plan.runtime_document
+        return environments_label(key)
+    return "runtime", ("spec", "template", "metadata", "labels", key)
+
+
+def environments_label(key: str) -> Source:
+    """The Environment's field for a label."""
+    return "environment", (*SETTINGS, FIELDS[key])

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Path, Place, Plan, Tree, table, text
-from trainform_plugins.kueue.labels import MULTIKUEUE, SETTINGS, wants_multikueue
+from trainform.plugin import JobSetView, Plan, Source, object_name
+from trainform_plugins.kueue.labels import HAND_OVER, MULTIKUEUE, wants_multikueue
 
 
-def is_handed_on(jobset: Tree) -> bool:
-    return table(jobset, "spec").get("managedBy") == MULTIKUEUE
+def is_handed_on(jobset: JobSetView) -> bool:
+    return jobset.spec.get("managedBy") == MULTIKUEUE
 
 
-def goes_alone(plan: Plan, jobset: Tree) -> None:
+def goes_alone(plan: Plan, jobset: JobSetView) -> None:
     """A hostfile, a key Secret or a PodGroup would stay behind, and the pods wait for it for ever."""
     if not is_handed_on(jobset):
         return
-    left = [f"{tree['kind']}/{text(table(tree, 'metadata'), 'name')}" for tree in plan.objects if tree is not jobset]
+    left = [object_name(tree) for tree in plan.objects if tree is not jobset.tree]
     needed = [f"Secret/{need.name}" for need in plan.secrets]
     behind = list(dict.fromkeys((*left, *needed)))
     if not behind:
         return
-    path, place = _source(plan)
-    plan.report(
+    source: Source = HAND_OVER if wants_multikueue(plan) else ("trainjob", ("spec", "managedBy"))
+    plan.report_object(
+        jobset.tree,
+        ("spec", "managedBy"),
         "TF357",
         f"MultiKueue hands on the JobSet alone, and its pods need {', '.join(behind)}",
         hint="use a runtime without MPI, Flux and podGroupPolicy, or a cluster without MultiKueue",
-        path=path,
-        place=place,
-        object=f"JobSet/{plan.name}",
-        object_path=("spec", "managedBy"),
+        source=source,
     )
-
-
-def _source(plan: Plan) -> tuple[Path, Place | None]:
-    if wants_multikueue(plan):
-        return (*SETTINGS, "multiKueue"), plan.destination.document
-    return ("spec", "managedBy"), None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from trainform.plugin import (
-    Path,
-    Place,
+    JobSetView,
     Plan,
     Tree,
     did_you_mean,
-    finished_steps,
     selector_keys,
     selector_matches,
     table,
@@ -25,35 +23,35 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label with its own name that Kubernetes puts on every namespace."""
 
 
-def queue_of(plan: Plan, jobset: Tree) -> str:
+def queue_of(plan: Plan, jobset: JobSetView) -> str:
     """The LocalQueue that the JobSet goes to, or the empty string."""
-    queue = text(_labels(jobset), QUEUE)
+    queue = text(jobset.labels, QUEUE)
     if not queue and plan.facts.get("LocalQueue", DEFAULT_QUEUE, plan.namespace):
         return DEFAULT_QUEUE
     return queue
 
 
-def cluster_queue_of(plan: Plan, jobset: Tree) -> Tree | None:
+def cluster_queue_of(plan: Plan, jobset: JobSetView) -> Tree | None:
     """The declared ClusterQueue behind the job's LocalQueue."""
     local = plan.facts.get("LocalQueue", queue_of(plan, jobset), plan.namespace)
     return plan.facts.get("ClusterQueue", text(table(local or {}, "spec"), "clusterQueue"))
 
 
-def labels_are_sound(plan: Plan, jobset: Tree) -> None:
+def labels_are_sound(plan: Plan, jobset: JobSetView) -> None:
     """Kueue's webhook: the limit is a number of seconds above zero."""
-    seconds = _labels(jobset).get(MAX_TIME)
+    seconds = jobset.labels.get(MAX_TIME)
     if seconds is not None and not (str(seconds).isdecimal() and int(seconds) > 0):
         message = f'{MAX_TIME} must be a whole number of seconds above 0, not "{seconds}"'
         _report(plan, jobset, MAX_TIME, "TF359", message, "a day is 86400")
 
 
-def has_queue(plan: Plan, jobset: Tree) -> None:
+def has_queue(plan: Plan, jobset: JobSetView) -> None:
     """What is asked of Kueue has no effect on a job that Kueue does not manage."""
     kueue = settings_of(plan)
     if kueue is None or queue_of(plan, jobset):
         return
-    asks = any(key in _labels(jobset) for key in (PRIORITY, MAX_TIME)) or any(
-        key in step.annotations for step in finished_steps(jobset) for key in FAMILY
+    asks = any(key in jobset.labels for key in (PRIORITY, MAX_TIME)) or any(
+        key in job.annotations for job in jobset.jobs for key in FAMILY
     )
     if asks or kueue.multi_kueue:
         plan.report(
@@ -61,14 +59,13 @@ def has_queue(plan: Plan, jobset: Tree) -> None:
             "the job has no queue, so that Kueue leaves it alone unless its namespace has a default one",
             severity="warning",
             hint="write spec.scheduling.kueue.localQueue in the Environment",
-            path=SETTINGS,
-            place=plan.destination.document,
+            source=("environment", SETTINGS),
         )
 
 
-def queue_admits(plan: Plan, jobset: Tree) -> None:
+def queue_admits(plan: Plan, jobset: JobSetView) -> None:
     """The LocalQueue is in the job's namespace, and its ClusterQueue lets that namespace in."""
-    queue = text(_labels(jobset), QUEUE)
+    queue = text(jobset.labels, QUEUE)
     if not queue:
         return
     if not any(kind == "LocalQueue" for kind, _, _ in plan.facts.objects):
@@ -91,7 +88,7 @@ def _other_queue(plan: Plan, queue: str) -> str:
     return f"it has {', '.join(here)}" if here else "declare one in this namespace"
 
 
-def _namespace_is_admitted(plan: Plan, jobset: Tree) -> None:
+def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
     cluster_queue = cluster_queue_of(plan, jobset)
     if cluster_queue is None:
         return
@@ -113,9 +110,9 @@ def _namespace_is_admitted(plan: Plan, jobset: Tree) -> None:
     _report(plan, jobset, QUEUE, "TF351", message, "its namespaceSelector matches no label of the namespace")
 
 
-def priority_is_declared(plan: Plan, jobset: Tree) -> None:
+def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     """A WorkloadPriorityClass that does not exist keeps the job from ever being queued."""
-    name = text(_labels(jobset), PRIORITY)
+    name = text(jobset.labels, PRIORITY)
     declared = plan.facts.names("WorkloadPriorityClass") if name else []
     if not name or name in declared:
         return
@@ -126,18 +123,6 @@ def priority_is_declared(plan: Plan, jobset: Tree) -> None:
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
 
 
-def _labels(jobset: Tree) -> Tree:
-    return table(table(jobset, "metadata"), "labels")
-
-
-def _report(plan: Plan, jobset: Tree, key: str, code: str, message: str, hint: str) -> None:
-    source: tuple[Path, Place | None] = source_of(plan, key, str(_labels(jobset)[key]))
-    plan.report(
-        code,
-        message,
-        hint=hint,
-        path=source[0],
-        place=source[1],
-        object=f"JobSet/{plan.name}",
-        object_path=("metadata", "labels", key),
-    )
+def _report(plan: Plan, jobset: JobSetView, key: str, code: str, message: str, hint: str) -> None:
+    source = source_of(plan, key, str(jobset.labels[key]))
+    plan.report_object(jobset.tree, ("metadata", "labels", key), code, message, hint=hint, source=source)

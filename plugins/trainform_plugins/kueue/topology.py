@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainform.plugin import Plan, Step, Tree, did_you_mean, finished_steps, table, tables, tell_undeclared, text
+from trainform.plugin import JobSetView, Plan, ReplicatedJob, Tree, did_you_mean, table, tables, tell_undeclared, text
 from trainform_plugins.kueue.asked import (
     FAMILY,
     GROUP,
@@ -25,78 +25,78 @@ Levels = dict[str, list[str]]
 """Topologies by name, each with its levels from the widest down."""
 
 
-def one_of_each(plan: Plan, jobset: Tree) -> None:
+def one_of_each(plan: Plan, jobset: JobSetView) -> None:
     """Kueue's webhook: required, preferred and unconstrained exclude each other; a slice has a size."""
-    for step in finished_steps(jobset):
-        given = [key for key in MAIN if key in step.annotations]
+    for job in jobset.jobs:
+        given = [key for key in MAIN if key in job.annotations]
         if len(given) > 1:
-            message = f"pods of {step.name!r} must name one of {' and '.join(given)}: Kueue refuses both"
-            report(plan, jobset, step, given[1], "TF359", message, hint="keep one of them")
-        pair = [key for key in (SLICE, SLICE_SIZE) if key in step.annotations]
+            message = f"pods of {job.name!r} must name one of {' and '.join(given)}: Kueue refuses both"
+            report(plan, jobset, job, given[1], "TF359", message, hint="keep one of them")
+        pair = [key for key in (SLICE, SLICE_SIZE) if key in job.annotations]
         if len(pair) == 1:
             other = SLICE_SIZE if pair[0] == SLICE else SLICE
-            message = f"pods of {step.name!r} need {other} beside {pair[0]}: Kueue refuses one without the other"
-            report(plan, jobset, step, pair[0], "TF359", message)
+            message = f"pods of {job.name!r} need {other} beside {pair[0]}: Kueue refuses one without the other"
+            report(plan, jobset, job, pair[0], "TF359", message)
 
 
-def fits_the_pods(plan: Plan, jobset: Tree) -> None:
+def fits_the_pods(plan: Plan, jobset: JobSetView) -> None:
     """A slice is at most all pods of its step (Kueue's webhook), and should divide them: Kueue places whole
     slices, and leaves the rest of the pods gated (kueue 15277).
     """
-    for step in finished_steps(jobset):
-        size = step.annotations.get(SLICE_SIZE)
+    for job in jobset.jobs:
+        size = job.annotations.get(SLICE_SIZE)
         if size is None:
             continue
         if not str(size).isdecimal() or int(size) < 1:
             message = f'{SLICE_SIZE} must be a number of pods, at least 1, not "{size}"'
-            report(plan, jobset, step, SLICE_SIZE, "TF359", message)
-        elif int(size) > step.pods:
-            message = f"a slice of {size} pods is larger than step {step.name!r}, which has {_pods(step)}"
+            report(plan, jobset, job, SLICE_SIZE, "TF359", message)
+        elif int(size) > job.pods:
+            message = f"a slice of {size} pods is larger than step {job.name!r}, which has {_pods(job)}"
             hint = "make the slice smaller, or say what holds for this step in spec.scheduling.kueue.steps"
-            report(plan, jobset, step, SLICE_SIZE, "TF354", message, hint=hint)
-        elif step.pods % int(size):
-            rest = step.pods % int(size)
-            message = f"slices of {size} do not divide the {_pods(step)} of step {step.name!r}"
+            report(plan, jobset, job, SLICE_SIZE, "TF354", message, hint=hint)
+        elif job.pods % int(size):
+            rest = job.pods % int(size)
+            message = f"slices of {size} do not divide the {_pods(job)} of step {job.name!r}"
             hint = f"{rest} of them would stay gated: choose a size or a number of pods that leaves no rest"
-            report(plan, jobset, step, SLICE_SIZE, "TF354", message, severity="warning", hint=hint)
+            report(plan, jobset, job, SLICE_SIZE, "TF354", message, severity="warning", hint=hint)
 
 
-def groups_are_pairs(plan: Plan, jobset: Tree) -> None:
+def groups_are_pairs(plan: Plan, jobset: JobSetView) -> None:
     """Kueue's webhook: a group joins two steps, one of them a single pod, that ask for the same level."""
-    steps = [step for step in finished_steps(jobset) if GROUP in step.annotations]
-    for name in dict.fromkeys(str(step.annotations[GROUP]) for step in steps):
-        members = [step for step in steps if step.annotations[GROUP] == name]
+    steps = [job for job in jobset.jobs if GROUP in job.annotations]
+    for name in dict.fromkeys(str(job.annotations[GROUP]) for job in steps):
+        members = [job for job in steps if job.annotations[GROUP] == name]
         if problem := _no_pair(name, members):
             report(plan, jobset, members[0], GROUP, "TF354", problem)
 
 
-def _no_pair(group: str, members: list[Step]) -> str:
-    names = " and ".join(f"{step.name!r}" for step in members)
+def _no_pair(group: str, members: list[ReplicatedJob]) -> str:
+    names = " and ".join(f"{job.name!r}" for job in members)
     if len(members) != 2:
         return f"group {group!r} must join two steps, and has {names}"
-    if all(step.pods != 1 for step in members):
+    if all(job.pods != 1 for job in members):
         return f"one of the two steps of group {group!r} must be a single pod: {names} have more"
-    asked = [[step.annotations.get(key) for key in (REQUIRED, PREFERRED)] for step in members]
+    asked = [[job.annotations.get(key) for key in (REQUIRED, PREFERRED)] for job in members]
     return f"the steps of group {group!r} must ask for the same level: {names} differ" if asked[0] != asked[1] else ""
 
 
-def levels_exist(plan: Plan, jobset: Tree) -> None:
+def levels_exist(plan: Plan, jobset: JobSetView) -> None:
     """Every level is one of a Topology that the queue's flavors have; a slice is no wider than the whole."""
-    asking = [step for step in finished_steps(jobset) if any(key in step.annotations for key in FAMILY)]
+    asking = [job for job in jobset.jobs if any(key in job.annotations for key in FAMILY)]
     if not asking or is_handed_on(jobset):  # then the facts are those of the manager, not of the worker
         return
     known = _topologies(plan, jobset)
     if known is None:
-        levels = (text(step.annotations, key) for step in asking for key in LEVELS)
+        levels = (text(job.annotations, key) for job in asking for key in LEVELS)
         if named := next(filter(None, levels), ""):
             tell_undeclared(plan, f"a Topology with level {named}", "Kueue never admits a job with an unknown level")
         return
-    for step in asking:
-        _levels_are_known(plan, jobset, step, known)
-        _slice_is_within(plan, jobset, step, known)
+    for job in asking:
+        _levels_are_known(plan, jobset, job, known)
+        _slice_is_within(plan, jobset, job, known)
 
 
-def _topologies(plan: Plan, jobset: Tree) -> Levels | None:
+def _topologies(plan: Plan, jobset: JobSetView) -> Levels | None:
     """The Topologies that the job can come to stand in: those of its queue's flavors where they are all
     declared, else every declared one. None where nothing is known.
     """
@@ -122,33 +122,33 @@ def _levels(topology: Tree) -> list[str]:
     return [text(level, "nodeLabel") for level in tables(table(topology, "spec"), "levels")]
 
 
-def _levels_are_known(plan: Plan, jobset: Tree, step: Step, known: Levels) -> None:
+def _levels_are_known(plan: Plan, jobset: JobSetView, job: ReplicatedJob, known: Levels) -> None:
     if not known:
-        key = next(key for key in FAMILY if key in step.annotations)
+        key = next(key for key in FAMILY if key in job.annotations)
         message = "no flavor of the job's queue has a Topology, so that Kueue could not place its pods by one"
-        report(plan, jobset, step, key, "TF353", message, hint="write topologyName in a ResourceFlavor")
+        report(plan, jobset, job, key, "TF353", message, hint="write topologyName in a ResourceFlavor")
         return
     levels = list(dict.fromkeys(level for each in known.values() for level in each))
     for key in LEVELS:
-        level = text(step.annotations, key)
+        level = text(job.annotations, key)
         if level and level not in levels:
             message = f"{level} is no level of Topology {' or '.join(known)}"
             hint = did_you_mean(level, levels) or f"its levels are {', '.join(levels)}"
-            report(plan, jobset, step, key, "TF353", message, hint=hint)
+            report(plan, jobset, job, key, "TF353", message, hint=hint)
 
 
-def _slice_is_within(plan: Plan, jobset: Tree, step: Step, known: Levels) -> None:
-    inner = text(step.annotations, SLICE)
-    outer = text(step.annotations, REQUIRED) or text(step.annotations, PREFERRED)
+def _slice_is_within(plan: Plan, jobset: JobSetView, job: ReplicatedJob, known: Levels) -> None:
+    inner = text(job.annotations, SLICE)
+    outer = text(job.annotations, REQUIRED) or text(job.annotations, PREFERRED)
     both = [levels for levels in known.values() if inner in levels and outer in levels]
     if both and all(levels.index(inner) < levels.index(outer) for levels in both):
         message = f"slices in one {inner} cannot keep within one {outer}, which is the smaller one"
-        report(plan, jobset, step, SLICE, "TF354", message, hint="exchange the two levels")
+        report(plan, jobset, job, SLICE, "TF354", message, hint="exchange the two levels")
 
 
-def shares_the_pods_with_a_gang(plan: Plan, jobset: Tree) -> None:
+def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
     """Two that decide where pods stand may each hold what the other waits for."""
-    asks = any(key in step.annotations for step in finished_steps(jobset) for key in FAMILY)
+    asks = any(key in job.annotations for job in jobset.jobs for key in FAMILY)
     if asks and plan.gang.chosen:
         plan.report(
             "TF364",
@@ -156,10 +156,9 @@ def shares_the_pods_with_a_gang(plan: Plan, jobset: Tree) -> None:
             "not fit there waits, and Kueue keeps its quota meanwhile",
             severity="warning",
             hint="leave one of the two out: Kueue admits all pods of a job together, too",
-            path=("spec", "scheduling", "gang", "scheduler"),
-            place=plan.destination.document,
+            source=("environment", ("spec", "scheduling", "gang", "scheduler")),
         )
 
 
-def _pods(step: Step) -> str:
-    return "1 pod" if step.pods == 1 else f"{step.pods} pods"
+def _pods(job: ReplicatedJob) -> str:
+    return "1 pod" if job.pods == 1 else f"{job.pods} pods"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Plugin, finished_jobset
+from trainform.plugin import Plan, Plugin
 from trainform_plugins.lifecycle.ends import claims_die_with_their_job, deletes_itself, is_made_anew
 from trainform_plugins.lifecycle.names import names_that_do_not_follow, shared_subdomain
 from trainform_plugins.lifecycle.syncs import (
@@ -31,8 +31,9 @@ class LifeCycle(Plugin):
     name = "lifecycle"
 
     def check(self, plan: Plan) -> None:
-        jobset = finished_jobset(plan)
-        for rule in OF_THE_JOBSET if jobset else ():
-            rule(plan, jobset or {})
+        jobset = plan.jobset
+        if jobset is not None:
+            for rule in OF_THE_JOBSET:
+                rule(plan, jobset)
         for lint in OF_ALL_OBJECTS:
             lint(plan)

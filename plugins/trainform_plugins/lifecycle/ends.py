@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainform.plugin import Path, Plan, Tree, finished_steps, table, tables
-from trainform_plugins.lifecycle.source import ENGINES, engine_of, found
+from trainform.plugin import JobSetView, Path, Plan, table, tables
+from trainform_plugins.lifecycle.source import ENGINES, engine_of, report
 
 TTL = "ttlSecondsAfterFinished"
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
@@ -13,7 +13,7 @@ FORCING_OPTIONS = ("Force=true", "Replace=true")
 FLUX_FORCE = "kustomize.toolkit.fluxcd.io/force"
 
 
-def deletes_itself(plan: Plan, jobset: Tree) -> None:
+def deletes_itself(plan: Plan, jobset: JobSetView) -> None:
     """A finished job that deletes itself is made again, and trains again, for ever.
 
     Why: an engine that heals itself makes what is in git and not in the cluster. Bites: everybody who took a
@@ -23,24 +23,26 @@ def deletes_itself(plan: Plan, jobset: Tree) -> None:
     if not engine or "ttl" in plan.environment.spec.gitops.allow:
         return
     for path in _ttl_paths(jobset):
-        plan.report(
+        report(
+            plan,
+            jobset.tree,
+            path,
             "TF620",
             f"{ENGINES[engine]} makes a job anew that deletes itself when it is finished: it would "
             "train again and again",
             hint=f"remove {TTL}, and the job from git when it is done; gitops: {{allow: [ttl]}} permits it",
-            **found(plan, jobset, path),
         )
 
 
-def _ttl_paths(jobset: Tree) -> Iterator[Path]:
-    if table(jobset, "spec").get(TTL) is not None:
+def _ttl_paths(jobset: JobSetView) -> Iterator[Path]:
+    if jobset.spec.get(TTL) is not None:
         yield ("spec", TTL)
-    for step in finished_steps(jobset):
-        if table(table(step.job, "template"), "spec").get(TTL) is not None:
-            yield (*step.path, "template", "spec", TTL)
+    for job in jobset.jobs:
+        if job.job_spec.get(TTL) is not None:
+            yield (*job.path, "template", "spec", TTL)
 
 
-def claims_die_with_their_job(plan: Plan, jobset: Tree) -> None:
+def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
     """Under a content hash every edit deletes the JobSet, and with it the claims that JobSet made for it.
 
     Why: they are called `<claim>-<jobset>`, and `whenDeleted` is Delete unless said otherwise. Bites: whoever
@@ -48,25 +50,27 @@ def claims_die_with_their_job(plan: Plan, jobset: Tree) -> None:
     """
     if not plan.destination.hashes_names or "delete-claims" in plan.environment.spec.gitops.allow:
         return
-    for index, policy in enumerate(tables(table(jobset, "spec"), "volumeClaimPolicies")):
+    for index, policy in enumerate(tables(jobset.spec, "volumeClaimPolicies")):
         if table(policy, "retentionPolicy").get("whenDeleted") == "Retain":
             continue
-        plan.report(
+        report(
+            plan,
+            jobset.tree,
+            ("spec", "volumeClaimPolicies", index),
             "TF621",
             "these claims, and what is on them, are deleted with each version of the job: any edit makes a new one",
             hint="write retentionPolicy: {whenDeleted: Retain}; or mount a PersistentVolumeClaim of your own, which "
             "every version finds; gitops: {allow: [delete-claims]} permits it",
-            **found(plan, jobset, ("spec", "volumeClaimPolicies", index)),
         )
 
 
-def is_made_anew(plan: Plan, jobset: Tree) -> None:
+def is_made_anew(plan: Plan, jobset: JobSetView) -> None:
     """Force and Replace make an engine delete a job to make it again, where it would fail to update it.
 
     Why: most of a JobSet cannot be updated. Bites: with both, Argo CD starts finished jobs again on every sync
     (argo-cd 24005, 5882, 18245).
     """
-    annotations = table(table(jobset, "metadata"), "annotations")
+    annotations = jobset.annotations
     if not annotations:
         return
     options = [option.strip() for option in str(annotations.get(SYNC_OPTIONS, "")).split(",")]
@@ -74,10 +78,12 @@ def is_made_anew(plan: Plan, jobset: Tree) -> None:
     if str(annotations.get(FLUX_FORCE, "")).lower() == "enabled":
         forcing.append((FLUX_FORCE, f"{FLUX_FORCE}: {annotations[FLUX_FORCE]}"))
     for key, what in forcing:
-        plan.report(
+        report(
+            plan,
+            jobset.tree,
+            ("metadata", "annotations", key),
             "TF622",
             f"{what} may delete a running or finished job, and start it from the beginning",
             severity="warning",
             hint="remove it; gitops: {naming: content-hash} makes a new job of a changed one",
-            **found(plan, jobset, ("metadata", "annotations", key)),
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainform.plugin import Path, Plan, Step, Tree, finished_steps, table, tables
-from trainform_plugins.lifecycle.source import found
+from trainform.plugin import JobSetView, Path, Plan, ReplicatedJob, table, tables
+from trainform_plugins.lifecycle.source import report
 
 CONFIG_MAPS = ("configMap", "configMapRef", "configMapKeyRef")
 """The fields of a pod that refer to a ConfigMap by its `name`."""
@@ -15,7 +15,7 @@ JOBSET_NAME = "metadata.labels['jobset.sigs.k8s.io/jobset-name']"
 """The field of a pod that holds the name of its JobSet."""
 
 
-def names_that_do_not_follow(plan: Plan, jobset: Tree) -> None:
+def names_that_do_not_follow(plan: Plan, jobset: JobSetView) -> None:
     """A text that spells a host name or an object of the job by the job's own name speaks of nothing.
 
     Why: the hash follows the job's name in every name that trainform makes; a text is the user's. Bites: who
@@ -23,33 +23,34 @@ def names_that_do_not_follow(plan: Plan, jobset: Tree) -> None:
     """
     if plan.name == plan.stable_name:
         return
-    steps = finished_steps(jobset)
-    hosts = _hosts(plan, steps)
+    hosts = _hosts(plan, jobset)
     objects = {plan.stable(name): name for name in (tree["metadata"]["name"] for tree in plan.objects)}
-    for step in steps:
-        for path, text in _strings(step.pod_spec, (*step.pod_path, "spec")):
+    for job in jobset.jobs:
+        for path, text in _strings(job.pod_spec, (*job.pod_path, "spec")):
             if plan.stable_name not in text:
                 continue
             match = hosts.search(text)
             if match is not None:
-                _tell(plan, jobset, path, match[0], _hint(plan, step, match[0], path))
+                _tell(plan, jobset, path, match[0], _hint(plan, job, match[0], path))
             elif _is_reference(path) and objects.get(text, text) != text:
                 _tell(plan, jobset, path, text, "each change renames it: refer to an object of your own")
 
 
-def _tell(plan: Plan, jobset: Tree, path: Path, old: str, hint: str) -> None:
-    plan.report(
+def _tell(plan: Plan, jobset: JobSetView, path: Path, old: str, hint: str) -> None:
+    report(
+        plan,
+        jobset.tree,
+        path,
         "TF628",
         f"{old} does not exist: with its content hash it is called {_renamed(plan, old)}",
         severity="warning",
         hint=hint,
-        **found(plan, jobset, path),
     )
 
 
-def _hosts(plan: Plan, steps: list[Step]) -> re.Pattern[str]:
+def _hosts(plan: Plan, jobset: JobSetView) -> re.Pattern[str]:
     """The host names of the job's pods as they would be without a hash."""
-    job, names = re.escape(plan.stable_name), "|".join(re.escape(step.name) for step in steps)
+    job, names = re.escape(plan.stable_name), "|".join(re.escape(each.name) for each in jobset.jobs)
     return re.compile(rf"(?<![\w.-]){job}-(?:{names})-\d+-\d+(?:\.{job}(?![\w-]))?")
 
 
@@ -62,10 +63,10 @@ def _renamed(plan: Plan, name: str) -> str:
     return re.sub(rf"(?<![\w-]){re.escape(plan.stable_name)}(?![\w])", plan.name, name)
 
 
-def _hint(plan: Plan, step: Step, name: str, path: Path) -> str:
+def _hint(plan: Plan, job: ReplicatedJob, name: str, path: Path) -> str:
     """The variable of the same container that holds the name, else how to make one."""
-    kind, index = path[len(step.pod_path) + 1 : len(step.pod_path) + 3]
-    containers = tables(step.pod_spec, str(kind)) if str(kind).lower().endswith("containers") else []
+    kind, index = path[len(job.pod_path) + 1 : len(job.pod_path) + 3]
+    containers = tables(job.pod_spec, str(kind)) if str(kind).lower().endswith("containers") else []
     container = containers[int(index)] if containers else {}
     for variable in tables(container, "env"):
         if str(variable.get("value", "")).startswith(_renamed(plan, name)):
@@ -85,19 +86,21 @@ def _strings(value: object, path: Path) -> Iterator[tuple[Path, str]]:
             yield from _strings(child, (*path, index))
 
 
-def shared_subdomain(plan: Plan, jobset: Tree) -> None:
+def shared_subdomain(plan: Plan, jobset: JobSetView) -> None:
     """A subdomain of a fixed name is shared by all versions of a job, whose pods only the first can find.
 
     Why: JobSet makes a headless service of that name for the pods of one JobSet, and lets one be that exists.
     Bites: the new version waits for host names that resolve to nothing until the old one is gone.
     Source: kubernetes-sigs/jobset `pkg/controllers/jobset_controller.go`.
     """
-    subdomain = table(table(jobset, "spec"), "network").get("subdomain")
+    subdomain = table(jobset.spec, "network").get("subdomain")
     if subdomain and plan.name != plan.stable_name:
-        plan.report(
+        report(
+            plan,
+            jobset.tree,
+            ("spec", "network", "subdomain"),
             "TF629",
             f"all versions of the job share subdomain {subdomain}, whose service serves the pods of one of them only",
             severity="warning",
             hint="leave subdomain out: then it is the JobSet's name",
-            **found(plan, jobset, ("spec", "network", "subdomain")),
         )

@@ -1,12 +1,14 @@
-"""What all rules ask: which engine applies the job, and who set a field of a finished object."""
+"""What all rules ask: which engine applies the job, and where to report a problem of a finished object."""
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
-from trainform.plugin import Path, Place, Plan, Tree, blame
+from trainform.plugin import Path, Plan, Source, Tree, blame, value_at
 
 ENGINES = {"argocd": "Argo CD", "flux": "Flux"}
+
+_MISSING = object()
 
 
 def engine_of(plan: Plan) -> str:
@@ -15,31 +17,11 @@ def engine_of(plan: Plan) -> str:
     return "" if engine == "none" else engine
 
 
-class Found(TypedDict):
-    """Where to point: the source, and the finished object that shows it."""
-
-    place: Place
-    path: Path
-    object: str
-    object_path: Path
-
-
-def found(plan: Plan, tree: Tree, path: Path) -> Found:
-    """The element at `path` of a finished object: what neither job nor runtime has comes from a patch of the
+def report(plan: Plan, tree: Tree, path: Path, code: str, message: str, **words: Any) -> None:
+    """Report a problem of a finished object: what neither job nor runtime has comes from a patch of the
     Environment."""
-    document, source = blame(plan, tree, path)
-    place: Place = document
-    known = source[-1:] == path[-1:] and _exists(document.tree, source)
-    if plan.destination.document and plan.destination.patches and not known:
-        place, source = plan.destination.document, ("spec", "patches")
-    name = f"{tree['kind']}/{tree['metadata']['name']}"
-    return {"place": place, "path": source, "object": name, "object_path": path}
-
-
-def _exists(tree: Any, path: Path) -> bool:
-    try:
-        for part in path:
-            tree = tree[part]
-    except (KeyError, IndexError, TypeError):
-        return False
-    return True
+    document, found = blame(plan, tree, path)
+    known = found[-1:] == path[-1:] and value_at(document.tree, found, _MISSING) is not _MISSING
+    patched = plan.destination.document and plan.destination.patches and not known
+    source: Source | None = ("environment", ("spec", "patches")) if patched else None
+    plan.report_object(tree, path, code, message, source=source, **words)

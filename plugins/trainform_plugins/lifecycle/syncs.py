@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Plan, Tree, did_you_mean, table
-from trainform_plugins.lifecycle.source import ENGINES, engine_of, found
+from trainform.plugin import JobSetView, Plan, did_you_mean, table
+from trainform_plugins.lifecycle.source import ENGINES, engine_of, report
 
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
 """Annotations that Argo CD takes for hooks."""
@@ -38,23 +38,25 @@ def is_a_hook(plan: Plan) -> None:
     for tree in plan.objects:
         annotations = table(table(tree, "metadata"), "annotations")
         for key in (key for key in HOOKS if key in annotations):
-            plan.report(
+            report(
+                plan,
+                tree,
+                ("metadata", "annotations", key),
                 "TF623",
                 f"{key} makes a hook of {tree['kind']} {tree['metadata']['name']}: it would run on each sync, and "
                 "escape comparison and pruning",
                 hint="remove it; argocd.argoproj.io/sync-wave says what comes before what",
-                **found(plan, tree, ("metadata", "annotations", key)),
             )
 
 
-def held_by_kueue(plan: Plan, jobset: Tree) -> None:
+def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
     """`suspend: true` holds nothing back in a queue: Kueue resumes the job when its turn comes.
 
     Why: Kueue starts and stops jobs by that very field. Bites: who parks a job in git this way, and finds it
     running.
     """
-    queue = table(table(jobset, "metadata"), "labels").get(QUEUE)
-    if queue and table(jobset, "spec").get("suspend") is True:
+    queue = jobset.labels.get(QUEUE)
+    if queue and jobset.spec.get("suspend") is True:
         plan.report(
             "TF624",
             f"suspend: true does not hold the job back: Kueue resumes it when queue {queue} has room",
@@ -75,12 +77,14 @@ def tracked_by_hand(plan: Plan) -> None:
         metadata = table(tree, "metadata")
         for field, key in TRACKING.get(engine, ()):
             if key in table(metadata, field):
-                plan.report(
+                report(
+                    plan,
+                    tree,
+                    ("metadata", field, key),
                     "TF625",
                     f"{key} is what {ENGINES[engine]} marks its own objects with; a value set by hand misleads it",
                     severity="warning",
                     hint="leave it out",
-                    **found(plan, tree, ("metadata", field, key)),
                 )
 
 
@@ -99,8 +103,7 @@ def namespace_of_nobody(plan: Plan) -> None:
         f"namespace {plan.namespace} is not among the declared ones, and nothing here creates it",
         severity="warning",
         hint=did_you_mean(plan.namespace, declared) or f"declared are {', '.join(declared)}",
-        path=("metadata", "namespace") if of_job else ("spec", "namespace"),
-        place=None if of_job else plan.destination.document,
+        source=("trainjob", ("metadata", "namespace")) if of_job else ("environment", ("spec", "namespace")),
     )
 
 
@@ -120,6 +123,5 @@ def unknown_pod_group(plan: Plan) -> None:
             "if it is not, no sync of them succeeds",
             severity="info",
             hint=f"write cluster: {{schedulers: [{scheduler}]}}, if it is",
-            path=("spec", "cluster"),
-            place=plan.destination.document,
+            source=("environment", ("spec", "cluster")),
         )

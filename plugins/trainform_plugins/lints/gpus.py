@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from trainform.plugin import Tree, gpu_count
-from trainform_plugins.lints.finished import Finished, Pods, values
+from trainform.plugin import ReplicatedJob, Tree, gpu_count
+from trainform_plugins.lints.finished import Finished, values
 
 GPU_WORD = re.compile(r"(?:^|[^a-z])(?:cuda|gpu|rocm|nvcr)")
 CPU_WORD = re.compile(r"(?:^|[^a-z])cpu(?:[^a-z]|$)")
@@ -24,7 +24,7 @@ def gpu_image_without_gpus(job: Finished) -> None:
     A GPU image alone is only an info: people do run it on CPUs. A runtime of that name, or pods that
     are sent to GPU nodes, are a warning.
     """
-    if not job.nodes or _asks_for_devices(job.pods):
+    if not job.nodes or _asks_for_devices(job.jobset.jobs):
         return
     pods, node = job.nodes[0]
     image, runtime = node.get("image") or "", job.plan.runtime.name
@@ -72,8 +72,7 @@ def slices_do_not_count(job: Finished) -> None:
     one slice. Not told where the numbers agree or the TrainJob sets `numProcPerNode`.
     Known from the counting rule of kubeflow/trainer and its gaps (trainer PR 3974).
     """
-    trainer = job.plan.job.spec.trainer
-    if trainer is not None and trainer.num_proc_per_node is not None:
+    if job.plan.num_proc_per_node is not None:
         return
     for pods, node in job.nodes:
         slices = _slices(node)
@@ -82,7 +81,7 @@ def slices_do_not_count(job: Finished) -> None:
             return
 
 
-def _compare(job: Finished, pods: Pods, node: Tree, slices: dict[str, int]) -> None:
+def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, int]) -> None:
     """Hold the slices of a node against the processes, which an MPI job counts in its launcher."""
     name, value = next(filter(None, (_counted(values(each)) for _, each in job.nodes)), ("", ""))
     of_all_nodes = name == PROCESSES[-1]
@@ -109,7 +108,7 @@ def _device(name: str) -> str:
     return "" if gpu == cpu else "gpu" if gpu else "cpu"
 
 
-def _asks_for_devices(pods: list[Pods]) -> bool:
+def _asks_for_devices(pods: list[ReplicatedJob]) -> bool:
     for each in pods:
         for container in each.containers:
             if _has_device(container):
@@ -129,8 +128,8 @@ def _has_device(container: Tree) -> bool:
     return bool(resources.get("claims"))
 
 
-def _is_sent_to_gpus(pods: Pods) -> bool:
-    spec = pods.spec
+def _is_sent_to_gpus(pods: ReplicatedJob) -> bool:
+    spec = pods.pod_spec
     keys = [*(spec.get("nodeSelector") or ()), *(t.get("key", "") for t in spec.get("tolerations") or ())]
     return spec.get("runtimeClassName") == "nvidia" or any("gpu" in key for key in keys)
 

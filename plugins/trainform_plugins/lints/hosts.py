@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainform.plugin import Path, Tree
-from trainform_plugins.lints.finished import Finished, Pods, Where
+from trainform.plugin import Path, ReplicatedJob, Tree
+from trainform_plugins.lints.finished import Finished, Where
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -22,9 +22,9 @@ def host_of_no_pod(job: Finished) -> None:
     `node`), or of `network.subdomain`: the frameworks wait until they time out (the hand-written half
     of D17). Names of other jobs are theirs to know.
     """
-    name = f"{job.name}-"
-    first_pods = {_host(job, pods) for pods in job.pods if pods.parallelism > 0 and pods.replicas > 0}
-    for pods in job.pods:
+    name = f"{job.plan.name}-"
+    first_pods = {_host(job, pods) for pods in job.jobset.jobs if pods.parallelism > 0 and pods.replicas > 0}
+    for pods in job.jobset.jobs:
         for container in pods.all_containers:
             for at, text in _texts(container, name):
                 if text not in first_pods:  # as the variables of the frameworks are
@@ -38,11 +38,11 @@ def no_host_names(job: Finished) -> None:
     authors of runtimes who switched it off for single pods (the report behind D17: a host name that
     does not resolve is a job that hangs).
     """
-    network = job.jobset["spec"].get("network") or {}
-    if job.framework and network.get("enableDNSHostnames") is False:
+    network = job.jobset.spec.get("network") or {}
+    if job.plan.framework and network.get("enableDNSHostnames") is False:
         job.plan.report(
             "TF613",
-            f"{job.framework} finds its nodes by host name, and the JobSet gives its pods none",
+            f"{job.plan.framework} finds its nodes by host name, and the JobSet gives its pods none",
             severity="warning",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
@@ -50,28 +50,28 @@ def no_host_names(job: Finished) -> None:
 
 
 def host_network_without_cluster_names(job: Finished) -> None:
-    """Pods on the node's network ask the node's DNS server, which knows no pods.
+    """ReplicatedJob on the node's network ask the node's DNS server, which knows no pods.
 
     Why: with `hostNetwork`, dnsPolicy `ClusterFirst` (the default) means `Default`. Bites: who turns
     hostNetwork on for RDMA: the rendezvous no longer resolves (Kubernetes' documentation of
     dnsPolicy; the same hanging job as behind D17).
     """
-    for pods, _ in job.nodes if job.framework else ():
-        policy = pods.spec.get("dnsPolicy", "ClusterFirst")
-        if pods.spec.get("hostNetwork") and policy == "ClusterFirst":
+    for pods, _ in job.nodes if job.plan.framework else ():
+        policy = pods.pod_spec.get("dnsPolicy", "ClusterFirst")
+        if pods.pod_spec.get("hostNetwork") and policy == "ClusterFirst":
             job.plan.report(
                 "TF613",
-                f"{job.framework} finds its nodes by host name, "
+                f"{job.plan.framework} finds its nodes by host name, "
                 "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
                 severity="warning",
                 hint="write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
-                **job.source(*pods.path, "hostNetwork"),
+                **job.source(*pods.pod_path, "spec", "hostNetwork"),
             )
             return
 
 
-def _host(job: Finished, pods: Pods) -> str:
-    return f"{job.name}-{pods.name}-0-0.{job.subdomain}"
+def _host(job: Finished, pods: ReplicatedJob) -> str:
+    return f"{job.plan.name}-{pods.name}-0-0.{job.plan.subdomain}"
 
 
 def _texts(container: Tree, name: str) -> Iterator[tuple[Path, str]]:
@@ -89,7 +89,7 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
     for match in HOST.finditer(text):
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
-            known = ", ".join(_host(job, pods) for pods in job.pods)
+            known = ", ".join(_host(job, pods) for pods in job.jobset.jobs)
             job.plan.report(
                 "TF612",
                 f"{host} is the name of no pod of this job",
@@ -102,23 +102,23 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
 
 def _is_ours(job: Finished, match: re.Match[str]) -> bool:
     """Whether the name is meant for this job, rather than one whose name begins like ours."""
-    if match["subdomain"] in (job.subdomain, job.name):
-        return match["job"].startswith(f"{job.name}-")
-    return any(match["job"] == f"{job.name}-{pods.name}" for pods in job.pods)
+    if match["subdomain"] in (job.plan.subdomain, job.plan.name):
+        return match["job"].startswith(f"{job.plan.name}-")
+    return any(match["job"] == f"{job.plan.name}-{pods.name}" for pods in job.jobset.jobs)
 
 
 def _is_pod(job: Finished, match: re.Match[str]) -> bool:
-    return match["subdomain"] == job.subdomain and any(
-        match["job"] == f"{job.name}-{pods.name}"
+    return match["subdomain"] == job.plan.subdomain and any(
+        match["job"] == f"{job.plan.name}-{pods.name}"
         and int(match["replica"]) < pods.replicas
         and int(match["pod"]) < pods.parallelism
-        for pods in job.pods
+        for pods in job.jobset.jobs
     )
 
 
 def _where(job: Finished, path: Path, container: Tree) -> Where:
     """The TrainJob's own field where the text stands in it, else who set it in the JobSet."""
-    pods = job.pods[int(path[2])]
+    pods = job.jobset.jobs[int(path[2])]
     if path[-2] in ("command", "args"):
         where = job.trainers(pods, container, str(path[-2]))
         own = where["path"]

@@ -42,7 +42,7 @@ def impossible_images(job: Finished) -> None:
     all, that wait with InvalidImageName.
     """
     told: set[str] = set()
-    for pods in job.pods:
+    for pods in job.jobset.jobs:
         for container in pods.all_containers:
             image = container.get("image") or ""
             if image and image not in told and not _REFERENCE.fullmatch(image):
@@ -112,7 +112,7 @@ def _unpinned(job: Finished) -> list[Unpinned]:
     runtime = job.plan.runtime_document
     shipped = runtime.file.startswith(SHIPPED)
     found: dict[str, Unpinned] = {}
-    for pods in job.pods:
+    for pods in job.jobset.jobs:
         for container in pods.all_containers:
             image = container.get("image") or "@"
             if "@" in image or image in found or not _REFERENCE.fullmatch(image):

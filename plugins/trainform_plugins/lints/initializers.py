@@ -20,7 +20,7 @@ def values_reach_no_initializer(job: Finished) -> None:
         return
     for kind in KINDS:
         step = f"{kind}-initializer"
-        here = [pods for pods in job.pods if pods.name == step]
+        here = [pods for pods in job.jobset.jobs if pods.name == step]
         if getattr(initializer, kind) is None or not here or _reaches(job, step):
             continue  # without such a replicated job, it is an error already
         what = f"no container {step!r}" if here[0].step == step else "another step label, or none"
@@ -35,4 +35,4 @@ def values_reach_no_initializer(job: Finished) -> None:
 
 
 def _reaches(job: Finished, step: str) -> bool:
-    return any(container.get("name") == step for pods in job.pods if pods.step == step for container in pods.containers)
+    return any(pods.step == step and pods.container(step) for pods in job.jobset.jobs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import NODE_CONTAINER, Tree
-from trainform_plugins.lints.finished import Finished, Pods
+from trainform.plugin import NODE_CONTAINER, ReplicatedJob, Tree
+from trainform_plugins.lints.finished import Finished
 
 LAUNCHER = "launcher"
 NODE = "node"
@@ -41,30 +41,29 @@ def launcher_does_not_wait(job: Finished) -> None:
     if containers is None or _starts_in_order(job):
         return
     (pods, _), _ = containers
-    tree = job.jobset["spec"]["replicatedJobs"][pods.path[2]]
-    if {"name": NODE, "status": "Ready"} not in (tree.get("dependsOn") or ()):
+    if {"name": NODE, "status": "Ready"} not in (pods.tree.get("dependsOn") or ()):
         job.plan.report(
             "TF611",
             "the launcher does not wait until its nodes are Ready, so mpirun may come before their sshd",
             severity="warning",
             hint="write dependsOn: [{name: node, status: Ready}], and probe sshd's port for readiness",
-            **job.source(*pods.path[:3], "name"),
+            **job.source(*pods.path, "name"),
         )
 
 
 def _starts_in_order(job: Finished) -> bool:
-    policy = job.jobset["spec"].get("startupPolicy") or {}
-    names = [pods.name for pods in job.pods]
+    policy = job.jobset.spec.get("startupPolicy") or {}
+    names = [pods.name for pods in job.jobset.jobs]
     return policy.get("startupPolicyOrder") == "InOrder" and names.index(NODE) < names.index(LAUNCHER)
 
 
-def _containers(job: Finished) -> tuple[tuple[Pods, Tree], tuple[Pods, Tree]] | None:
+def _containers(job: Finished) -> tuple[tuple[ReplicatedJob, Tree], tuple[ReplicatedJob, Tree]] | None:
     """Main container and pods of launcher and node, in an MPI job that has both."""
-    if job.framework != "mpi":
+    if job.plan.framework != "mpi":
         return None
     found = {
         pods.name: (pods, container)
-        for pods in job.pods
+        for pods in job.jobset.jobs
         for container in pods.containers
         if container.get("name") == NODE_CONTAINER
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Tree
-from trainform_plugins.lints.finished import Finished, Pods
+from trainform.plugin import ReplicatedJob, Tree
+from trainform_plugins.lints.finished import Finished
 
 
 def port_used_twice(job: Finished) -> None:
@@ -14,12 +14,12 @@ def port_used_twice(job: Finished) -> None:
     the frameworks' first pod listens on. Ports of one container that were lost or doubled are
     upstream's own fault (D01). With `hostNetwork` the API server refuses it, which is told elsewhere.
     """
-    for pods in job.pods:
-        if len(pods.all_containers) > 1 and not pods.spec.get("hostNetwork"):
+    for pods in job.jobset.jobs:
+        if len(pods.all_containers) > 1 and not pods.pod_spec.get("hostNetwork"):
             _check_pod(job, pods)
 
 
-def _check_pod(job: Finished, pods: Pods) -> None:
+def _check_pod(job: Finished, pods: ReplicatedJob) -> None:
     first: dict[tuple[object, object], str] = {}
     for container in _living(pods):
         own = str(container.get("name"))
@@ -36,7 +36,7 @@ def _check_pod(job: Finished, pods: Pods) -> None:
                 )
 
 
-def _living(pods: Pods) -> list[Tree]:
+def _living(pods: ReplicatedJob) -> list[Tree]:
     """The containers that run side by side: sidecars are init containers that are always restarted.
 
     The container that trains comes first, so that the other one is told.

@@ -6,7 +6,7 @@ from trainform.plugin import TRAINER_STEP
 from trainform_plugins.lints.finished import Finished, Where
 
 CROWD = 2000
-"""Pods of one Job from which on the job controller falls behind (trainer 2318)."""
+"""ReplicatedJob of one Job from which on the job controller falls behind (trainer 2318)."""
 
 
 def gang_without_timeout(job: Finished) -> None:
@@ -35,20 +35,20 @@ def crowded_job(job: Finished) -> None:
     Why: steps run in one replica, so all nodes are pods of one Job, which the job controller creates and
     watches one by one. Bites: the largest training runs (trainer 2318, PR 3284).
     """
-    for pods in job.pods:
+    for pods in job.jobset.jobs:
         if pods.parallelism >= CROWD:
             job.plan.report(
                 "TF616",
                 f"one Job of {pods.parallelism} pods: the job controller is slow from about {CROWD} on",
                 severity="warning",
                 hint="use fewer, larger nodes",
-                **_where(job, pods.step, pods.path[:5]),
+                **_where(job, pods.step, (*pods.path, "template", "spec")),
             )
 
 
 def _where(job: Finished, step: str, job_spec: tuple[str | int, ...]) -> Where:
-    trainer, policy = job.plan.job.spec.trainer, job.plan.runtime.spec.ml_policy
-    if step == TRAINER_STEP and trainer is not None and trainer.num_nodes is not None:
+    policy = job.plan.runtime.spec.ml_policy
+    if step == TRAINER_STEP and job.plan.num_nodes is not None:
         return {"path": ("spec", "trainer", "numNodes")}
     if step == TRAINER_STEP and policy is not None and policy.num_nodes is not None:
         return {"place": job.plan.runtime_document, "path": ("spec", "mlPolicy", "numNodes")}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Tree, gpu_count
-from trainform_plugins.lints.finished import Finished, Pods
+from trainform.plugin import ReplicatedJob, Tree, gpu_count
+from trainform_plugins.lints.finished import Finished
 
 SHARED_MEMORY = "/dev/shm"
 
@@ -16,8 +16,7 @@ def little_shared_memory(job: Finished) -> None:
     node to several (the classic of PyTorch on Kubernetes; the shipped TorchTune runtimes mount it).
     A memory-backed emptyDir or the node's own /dev/shm is fine, and so is `hostIPC`.
     """
-    trainer = job.plan.job.spec.trainer
-    processes = (trainer.num_proc_per_node if trainer else None) or 1
+    processes = job.plan.num_proc_per_node or 1
     for pods, node in job.nodes:
         gpus = gpu_count(node.get("resources"))
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
@@ -32,12 +31,12 @@ def little_shared_memory(job: Finished) -> None:
             return
 
 
-def _has_shared_memory(pods: Pods, node: Tree) -> bool:
-    if pods.spec.get("hostIPC"):
+def _has_shared_memory(pods: ReplicatedJob, node: Tree) -> bool:
+    if pods.pod_spec.get("hostIPC"):
         return True
     mounts = node.get("volumeMounts") or ()
     names = [m.get("name") for m in mounts if m.get("mountPath", "").rstrip("/") == SHARED_MEMORY]
-    for volume in pods.spec.get("volumes") or ():
+    for volume in pods.pod_spec.get("volumes") or ():
         if volume.get("name") not in names:
             continue
         if (volume.get("emptyDir") or {}).get("medium") == "Memory" or "hostPath" in volume:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from trainform.plugin import TRAINER_PORT, Path, Tree, gpu_count
-from trainform_plugins.lints.finished import Finished, Pods, Where, values, words
+from trainform.plugin import TRAINER_PORT, Path, ReplicatedJob, Tree, gpu_count
+from trainform_plugins.lints.finished import Finished, Where, values, words
 
 STARTS = {
     "torchrun": False,
@@ -99,7 +99,7 @@ def contradicting_flags(job: Finished) -> None:
     since the first operator (training-operator 1921). A flag that says the same, or refers to a variable, is
     fine.
     """
-    if job.framework != "torch":
+    if job.plan.framework != "torch":
         return
     for pods, node in job.nodes:
         flags = list(_flags(node))
@@ -107,7 +107,7 @@ def contradicting_flags(job: Finished) -> None:
             _report(job, pods, node, flags)
 
 
-def _report(job: Finished, pods: Pods, node: Tree, flags: list[tuple[bool, Flag]]) -> None:
+def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bool, Flag]]) -> None:
     injected = _injected(job, pods, node)
     for of_accelerate, flag in flags:
         rule = (ACCELERATE if of_accelerate else TORCHRUN).get(flag.name)
@@ -124,16 +124,16 @@ def _report(job: Finished, pods: Pods, node: Tree, flags: list[tuple[bool, Flag]
         )
 
 
-def _injected(job: Finished, pods: Pods, node: Tree) -> Injected | None:
+def _injected(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | None:
     variables = values(node)
     if "PET_NNODES" not in variables or "PET_NPROC_PER_NODE" not in variables:
         return None
-    host = f"{job.name}-{pods.name}-0-0.{job.subdomain}"
+    host = f"{job.plan.name}-{pods.name}-0-0.{job.plan.subdomain}"
     gpus = gpu_count(node.get("resources"))
     return Injected(variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"], gpus, host)
 
 
-def _where(job: Finished, pods: Pods, node: Tree, flag: Flag) -> Where:
+def _where(job: Finished, pods: ReplicatedJob, node: Tree, flag: Flag) -> Where:
     where = job.trainers(pods, node, flag.field)
     path: Path = where["path"]
     if path[-1] == flag.field:

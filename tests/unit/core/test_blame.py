@@ -8,7 +8,7 @@ import pytest
 
 from support.streams import compiled_text
 from trainform import Plugin
-from trainform.core.blame import blame, shown_at
+from trainform.core.provenance import blame, shown_at
 from trainform.installed import load_plugins
 
 STREAM = dedent(

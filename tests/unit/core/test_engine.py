@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainform.api.environment import Environment
-from trainform.core.engine import engine_annotations, sync_wave
+from trainform.core.gitops import engine_annotations, sync_wave
 
 WAVE = "argocd.argoproj.io/sync-wave"
 OPTIONS = "argocd.argoproj.io/sync-options"

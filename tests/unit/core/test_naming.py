@@ -12,7 +12,7 @@ from support.streams import Tree, compiled, errors, job, jobset, replicated_job,
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import CompiledJob, compile_documents
-from trainform.core.naming import ALPHABET, LENGTH, content_hash
+from trainform.core.gitops import ALPHABET, LENGTH, content_hash
 from trainform.core.plugin import STAGES
 from trainform.diagnostics.text import render_text
 from trainform.installed import load_plugins

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 import yaml
 
+from trainform.api.environment import FinalPatch, PatchTarget
 from trainform.core.patches.objects import apply_patches, read_patches, unmatched
 
 JOBSET: dict[str, Any] = yaml.safe_load("""\
@@ -48,26 +48,16 @@ OBJECTS = [CONFIG_MAP, POD_GROUP, JOBSET]
 NAME_OF_JOBSET = "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: llm}}"
 
 
-@dataclass
-class Target:
-    group: str | None = None
-    version: str | None = None
-    kind: str | None = None
-    name: str | None = None
-    namespace: str | None = None
-    label_selector: str | None = None
-    annotation_selector: str | None = None
+Target = PatchTarget.model_construct
 
 
-@dataclass
-class Patch:
-    patch: Any
-    target: Target | None = None
+def a_patch(patch, target=None):
+    return FinalPatch.model_construct(patch=patch, target=target)
 
 
 def on_jobset(patch):
     """A patch of the JobSet; from YAML to the tree that an Environment would hold."""
-    return Patch(yaml.safe_load(patch), Target(kind="JobSet"))
+    return a_patch(yaml.safe_load(patch), Target(kind="JobSet"))
 
 
 def patched(*patches):
@@ -84,7 +74,7 @@ def problems_of(*patches):
 
 
 def found_by(target):
-    read, problems = read_patches([Patch({"metadata": {"labels": {"found": "yes"}}}, target)])
+    read, problems = read_patches([a_patch({"metadata": {"labels": {"found": "yes"}}}, target)])
     assert problems == []
     objects = apply_patches(OBJECTS, read).objects
     return [tree["kind"] for tree in objects if "found" in tree["metadata"].get("labels", {})]
@@ -148,7 +138,7 @@ def test_a_target_finds_objects(target, kinds):
 def test_a_merge_patch_without_target_names_its_object(identity, kinds):
     patch = yaml.safe_load(identity)
     patch["metadata"]["labels"] = {"found": "yes"}
-    read, problems = read_patches([Patch(patch)])
+    read, problems = read_patches([a_patch(patch)])
     assert problems == []
     result = apply_patches(OBJECTS, read)
     assert [tree["kind"] for tree in result.objects if "found" in tree["metadata"].get("labels", {})] == kinds
@@ -196,7 +186,7 @@ def test_a_volume_gets_another_source_in_place_of_the_old_one():
 
 def test_a_merge_patch_of_another_kind():
     target = Target(kind="ConfigMap")
-    assert patched(Patch({"data": {"a": None, "c": "3"}}, target))["ConfigMap"]["data"] == {
+    assert patched(a_patch({"data": {"a": None, "c": "3"}}, target))["ConfigMap"]["data"] == {
         "b": "2",
         "c": "3",
     }
@@ -205,9 +195,9 @@ def test_a_merge_patch_of_another_kind():
 @pytest.mark.parametrize(
     "patch",
     [
-        Patch({"$patch": "delete"}, Target(kind="PodGroup")),
-        Patch("$patch: delete", Target(kind="PodGroup")),
-        Patch({**{key: POD_GROUP[key] for key in ("apiVersion", "kind", "metadata")}, "$patch": "delete"}),
+        a_patch({"$patch": "delete"}, Target(kind="PodGroup")),
+        a_patch("$patch: delete", Target(kind="PodGroup")),
+        a_patch({**{key: POD_GROUP[key] for key in ("apiVersion", "kind", "metadata")}, "$patch": "delete"}),
     ],
 )
 def test_delete_removes_an_object(patch):
@@ -240,13 +230,13 @@ def test_json_patch():
     ],
 )
 def test_a_patch_may_be_a_text(text):
-    after = patched(Patch(text, Target(kind="ConfigMap")))["ConfigMap"]
+    after = patched(a_patch(text, Target(kind="ConfigMap")))["ConfigMap"]
     assert after["data"] == {"a": "1", "b": "2", "c": "3"}
 
 
 def test_each_patch_sees_what_the_ones_before_it_left():
     first = on_jobset("metadata: {labels: {tier: gold}}")
-    second = Patch([{"op": "remove", "path": "/metadata/labels/tier"}], Target(label_selector="tier=gold"))
+    second = a_patch([{"op": "remove", "path": "/metadata/labels/tier"}], Target(label_selector="tier=gold"))
     assert patched(first, second)["JobSet"] == JOBSET
 
 
@@ -261,8 +251,8 @@ def test_nothing_given_is_changed_and_what_is_not_patched_is_shared():
 
 def test_the_last_patch_that_changed_an_object_is_known():
     label = {"metadata": {"labels": {"team": "nlp"}}}
-    delete = Patch({"$patch": "delete"}, Target(kind="PodGroup"))
-    read, _ = read_patches([Patch(label, Target()), Patch(label, Target()), delete])
+    delete = a_patch({"$patch": "delete"}, Target(kind="PodGroup"))
+    read, _ = read_patches([a_patch(label, Target()), a_patch(label, Target()), delete])
     result = apply_patches(OBJECTS, read)
     assert result.changed == {"ConfigMap/llm-settings": 0, "PodGroup/llm": 2}
     assert result.matched == {0, 1, 2}
@@ -271,27 +261,27 @@ def test_the_last_patch_that_changed_an_object_is_known():
 @pytest.mark.parametrize(
     ("patch", "path", "message", "hint"),
     [
-        (Patch([{"op": "remove", "path": "/spec"}]), "target", "is needed", "write target: {kind: JobSet}"),
-        (Patch({"spec": {}}), "patch.kind", "must name the object", "`target`"),
+        (a_patch([{"op": "remove", "path": "/spec"}]), "target", "is needed", "write target: {kind: JobSet}"),
+        (a_patch({"spec": {}}), "patch.kind", "must name the object", "`target`"),
         (
-            Patch({"kind": "JobSet", "metadata": {"name": "x"}}),
+            a_patch({"kind": "JobSet", "metadata": {"name": "x"}}),
             "patch.apiVersion",
             "must name the object",
             "",
         ),
-        (Patch({"apiVersion": "v1", "kind": "ConfigMap"}), "patch.metadata.name", "must name the object", ""),
-        (Patch({}, Target()), "patch", "must be a strategic merge patch", "remove an empty patch"),
-        (Patch("", Target()), "patch", "must be a strategic merge patch", ""),
-        (Patch("just words", Target()), "patch", "must be a strategic merge patch", ""),
-        (Patch({"a": 1}, Target(name="[")), "target.name", "'[' cannot be read", ""),
-        (Patch({"a": 1}, Target(kind="a{9999999999999}")), "target.kind", "cannot be read", ""),
-        (Patch({"a": 1}, Target(label_selector="a in")), "target.labelSelector", "cannot be read", ""),
-        (Patch([{"op": "set"}], Target()), "patch.0.op", "must be add, remove", ""),
-        (Patch([{"op": "remove"}, 3], Target()), "patch.0.path", "`remove` needs `path`", ""),
+        (a_patch({"apiVersion": "v1", "kind": "ConfigMap"}), "patch.metadata.name", "must name the object", ""),
+        (a_patch({}, Target()), "patch", "must be a strategic merge patch", "remove an empty patch"),
+        (a_patch("", Target()), "patch", "must be a strategic merge patch", ""),
+        (a_patch("just words", Target()), "patch", "must be a strategic merge patch", ""),
+        (a_patch({"a": 1}, Target(name="[")), "target.name", "'[' cannot be read", ""),
+        (a_patch({"a": 1}, Target(kind="a{9999999999999}")), "target.kind", "cannot be read", ""),
+        (a_patch({"a": 1}, Target(label_selector="a in")), "target.labelSelector", "cannot be read", ""),
+        (a_patch([{"op": "set"}], Target()), "patch.0.op", "must be add, remove", ""),
+        (a_patch([{"op": "remove"}, 3], Target()), "patch.0.path", "`remove` needs `path`", ""),
     ],
 )
 def test_what_is_wrong_without_any_object(patch, path, message, hint):
-    read, problems = read_patches([Patch({"a": 1}, Target()), patch])
+    read, problems = read_patches([a_patch({"a": 1}, Target()), patch])
     assert [each.index for each in read] == [0]
     assert problems[0].index == 1
     assert ".".join(map(str, problems[0].path)) == path
@@ -313,7 +303,7 @@ def test_what_is_wrong_without_any_object(patch, path, message, hint):
     ],
 )
 def test_a_problem_in_a_text_has_its_line(text, line, column, message):
-    problem = problems_of(Patch(text, Target(kind="JobSet")))[0]
+    problem = problems_of(a_patch(text, Target(kind="JobSet")))[0]
     assert problem.path[0] == "patch"
     assert problem.at == (line, column)
     assert message in problem.message
@@ -371,25 +361,25 @@ def test_all_that_a_patch_may_not_change_is_told_at_once():
 
 def test_what_stays_the_same_may_be_said():
     identity = {key: copy.deepcopy(JOBSET[key]) for key in ("apiVersion", "kind", "metadata")}
-    assert patched(Patch(identity, Target(kind="JobSet")))["JobSet"] == JOBSET
+    assert patched(a_patch(identity, Target(kind="JobSet")))["JobSet"] == JOBSET
 
 
 @pytest.mark.parametrize(
     ("patch", "path", "what", "hint"),
     [
-        (Patch([], Target(kind="Jobset")), "target.kind", "kind 'Jobset'", 'did you mean "JobSet"?'),
+        (a_patch([], Target(kind="Jobset")), "target.kind", "kind 'Jobset'", 'did you mean "JobSet"?'),
         (
-            Patch([], Target(kind="Secret")),
+            a_patch([], Target(kind="Secret")),
             "target.kind",
             "kind 'Secret'",
             "there are: ConfigMap, JobSet, PodGroup",
         ),
-        (Patch([], Target(kind="JobSet", name="lm")), "target.name", "name 'lm'", 'did you mean "llm"?'),
-        (Patch([], Target(namespace="prod")), "target.namespace", "namespace 'prod'", "there are: ml"),
-        (Patch([], Target(group="apps", kind="JobSet")), "target.group", "group 'apps'", "jobset.x-k8s.io"),
-        (Patch([], Target(label_selector="a=b")), "target.labelSelector", "labelSelector 'a=b'", ""),
+        (a_patch([], Target(kind="JobSet", name="lm")), "target.name", "name 'lm'", 'did you mean "llm"?'),
+        (a_patch([], Target(namespace="prod")), "target.namespace", "namespace 'prod'", "there are: ml"),
+        (a_patch([], Target(group="apps", kind="JobSet")), "target.group", "group 'apps'", "jobset.x-k8s.io"),
+        (a_patch([], Target(label_selector="a=b")), "target.labelSelector", "labelSelector 'a=b'", ""),
         (
-            Patch({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "llm-setting"}}),
+            a_patch({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "llm-setting"}}),
             "patch.metadata.name",
             "name 'llm-setting'",
             'did you mean "llm-settings"?',
@@ -397,8 +387,8 @@ def test_what_stays_the_same_may_be_said():
     ],
 )
 def test_a_patch_that_finds_nothing_anywhere(patch, path, what, hint):
-    patch.patch = patch.patch or {"metadata": {"labels": {"a": "b"}}}
-    read, problems = read_patches([Patch({"data": {"c": "1"}}, Target(kind="ConfigMap")), patch])
+    patch = patch.model_copy(update={"patch": patch.patch or {"metadata": {"labels": {"a": "b"}}}})
+    read, problems = read_patches([a_patch({"data": {"c": "1"}}, Target(kind="ConfigMap")), patch])
     assert problems == []
     matches = [apply_patches(objects, read).matched for objects in ([], OBJECTS)]
     (problem,) = unmatched(read, matches, OBJECTS)
@@ -408,11 +398,11 @@ def test_a_patch_that_finds_nothing_anywhere(patch, path, what, hint):
 
 
 def test_a_patch_is_for_some_jobs_only():
-    read, _ = read_patches([Patch({"data": {"c": "1"}}, Target(kind="ConfigMap"))])
+    read, _ = read_patches([a_patch({"data": {"c": "1"}}, Target(kind="ConfigMap"))])
     matches = [apply_patches([JOBSET], read).matched, apply_patches(OBJECTS, read).matched]
     assert unmatched(read, matches, OBJECTS) == []
 
 
 def test_without_any_object_every_patch_finds_nothing():
-    read, _ = read_patches([Patch({"data": {}}, Target())])
+    read, _ = read_patches([a_patch({"data": {}}, Target())])
     assert [problem.message for problem in unmatched(read, [], [])] == ["matches nothing in any job"]

@@ -447,6 +447,78 @@ def test_what_a_plugin_overwrote_is_told() -> None:
     ]
 
 
+class HandsOn(Plugin):
+    """Copies what someone wrote, and says where it stands."""
+
+    name = "hands-on"
+
+    def enforce_pod_spec(self, plan):
+        team = plan.job.metadata.annotations["acme.example/team"]
+        source = ("trainjob", ("metadata", "annotations", "acme.example/team"))
+        plan.label_pods("team", team, source)
+        plan.annotate_pods("acme.example/team", team.upper(), source)
+        plan.annotate_jobset("team", team, source)
+        plan.label_jobset("zone", "b", ("runtime", ("metadata", "labels", "zone")))
+        plan.label_jobset("cost-centre", "42", ("environment", ("metadata", "annotations", "cost-centre")))
+        pods, node = plan.trainer_pod_set, plan.trainer_container
+        pods.set_env(node, {"name": "TEAM", "value": team}, source=source)
+        pods.annotate("step", team, source)
+        plan.spec["coordinator"] = {"replicatedJob": "node"}
+        plan.record_source(("trainjob", ("metadata", "annotations", "first")), "spec", "coordinator", "replicatedJob")
+
+    def build(self, plan):
+        tree = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "team", "namespace": plan.namespace},
+            "data": {"name": plan.job.metadata.annotations["acme.example/team"]},
+        }
+        plan.record_source(("trainjob", ("metadata", "annotations", "acme.example/team")), "data", "name", object=tree)
+        return [tree]
+
+
+POD = "spec.replicatedJobs[0].template.spec.template.metadata"
+
+
+@pytest.mark.parametrize(
+    ("object", "field", "owner"),
+    [
+        ("JobSet/llm", f"{POD}.labels.team", "TrainJob llm job:7"),
+        ("JobSet/llm", "metadata.annotations.team", "TrainJob llm job:7"),
+        ("JobSet/llm", f"{POD}.annotations.step", "TrainJob llm job:7"),
+        ("JobSet/llm", f"{NODE}.containers[1].env[7].value", "TrainJob llm job:7"),
+        ("JobSet/llm", f"{NODE}.containers[1].env[7].name", "plugin hands-on (enforce_pod_spec)"),
+        ("JobSet/llm", "spec.coordinator.replicatedJob", "TrainJob llm job:8"),
+        ("JobSet/llm", "metadata.labels.zone", "runtime rt rt:3"),
+        ("JobSet/llm", "metadata.labels.cost-centre", "Environment prod env:3"),
+        ("ConfigMap/team", "data.name", "TrainJob llm job:7"),
+        # Not what the TrainJob says:
+        ("JobSet/llm", f"{POD}.annotations.acme.example/team", "plugin hands-on (enforce_pod_spec)"),
+    ],
+)
+def test_what_a_plugin_of_someone_else_hands_on_is_explained_by_its_line(object: str, field: str, owner: str) -> None:
+    annotations = "  annotations:\n    acme.example/team: vision\n    first: node\n"
+    job = JOB.partition("  activeDeadline")[0].replace(
+        "  labels: {kueue.x-k8s.io/queue-name: of-the-job}\n", annotations
+    )
+    runtime = RUNTIME.replace("metadata: {name: rt}", "metadata: {name: rt, labels: {zone: b}}")
+    environment = ENVIRONMENT.partition("spec:")[0].replace(
+        "{name: prod}", '{name: prod, annotations: {cost-centre: "42"}}'
+    )
+    fields = explained(job, runtime, environment + "spec: {}\n", plugins=(HandsOn(),), before=True)
+    assert owner_of(fields, field, object) == owner
+
+
+def test_copies_are_recorded_only_while_somebody_observes_the_compile() -> None:
+    plans = []
+    look = type("Look", (Plugin,), {"name": "look", "validate": lambda self, plan: plans.append(plan)})
+    documents = [*load(JOB, "job").documents, *load(RUNTIME, "rt").documents]
+    plugins = (*load_plugins(), look())
+    for observe in (None, Recorder()):
+        compile_documents(documents, catalogue=Catalogue(), plugins=plugins, observe=observe)
+    assert [bool(plan.ledger.copies) for plan in plans] == [False, True]
+
+
 # What did not last
 
 

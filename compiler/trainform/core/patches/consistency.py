@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.hostfile import HOSTFILE, Pods, listed_hosts, replicated_jobs, size_of
+from trainform.core.jobset_view import JobSetView
+from trainform.core.patches.hostfile import HOSTFILE, HostNames, listed_hosts
 from trainform.core.patches.objects import Patched
 from trainform.core.patches.targets import PatchProblem
 from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum
 from trainform.k8s.quantity import ZERO, QuantityError, parse
 from trainform.k8s.schema import validate as schema
-from trainform.k8s.tree import Tree, metadata_of, object_name, table, tables, text
+from trainform.k8s.tree import Tree, metadata_of, name_of, object_name, table, tables, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
@@ -32,25 +33,24 @@ def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[Patch
     `before` are the objects of one job as they were built. What did not fit before and was not changed is
     nobody's fault here; nor is a JobSet that its schema refuses, which the checks of objects tell.
     """
-    jobsets = [_only_jobset(objects) if patched.changed else None for objects in (before, patched.objects)]
-    old, new = jobsets
+    old, new = [_only_jobset(objects) if patched.changed else None for objects in (before, patched.objects)]
     if old is None:
         return []
     if new is None:
-        return [_removed_jobset(old, patched)]
-    if schema.check("JobSet", new):
+        return [_removed_jobset(old.tree, patched)]
+    if schema.check("JobSet", new.tree):
         return []
     now = {object_name(tree): tree for tree in patched.objects}
     pairs = [(tree, now.get(object_name(tree))) for tree in before]
     found = [each for then, tree in pairs for each in _misfits(_Change(old, new, then, tree))]
-    return [_told(each, new, patched) for each in found]
+    return [_told(each, new.tree, patched) for each in found]
 
 
 class _Change(NamedTuple):
     """The JobSet and another object of the job, before and after the patches."""
 
-    old: Tree
-    new: Tree
+    old: JobSetView
+    new: JobSetView
     then: Tree
     now: Tree | None
 
@@ -68,7 +68,7 @@ def _misfits(change: _Change) -> Iterator[_Misfit]:
     kind, now = change.then["kind"], change.now
     if now is None:
         yield from _missed(change)
-    elif kind == "PodGroup" and change.then["metadata"]["name"] == change.new["metadata"]["name"]:
+    elif kind == "PodGroup" and change.then["metadata"]["name"] == name_of(change.new.tree):
         yield from _members(change, now)
         yield from _resources(change, now)
     elif kind == "ConfigMap":
@@ -79,7 +79,7 @@ def _missed(change: _Change) -> Iterator[_Misfit]:
     """A removed object that pods still wait for."""
     name = object_name(change.then)
     if name in _named_by_pods(change.new):
-        jobset = object_name(change.new)
+        jobset = object_name(change.new.tree)
         hint = "keep it, or patch what names it out of the pods"
         yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} wait for", hint)
 
@@ -89,7 +89,7 @@ def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_pod_count(change.old), table(change.then, "spec").get("minMember"))
     if given is None or given == wanted or before == (wanted, given):
         return
-    message = f"waits for {given} pods, and {object_name(change.new)} has {wanted}"
+    message = f"waits for {given} pods, and {object_name(change.new.tree)} has {wanted}"
     yield _Misfit(now, ("spec", "minMember"), message, f"patch it to {wanted}, {_OR_NODES}")
 
 
@@ -99,39 +99,36 @@ def _resources(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_requests(change.old), _amounts(table(table(change.then, "spec"), "minResources")))
     if not given or given == wanted or before == (wanted, given):
         return
-    message = f"asks for {_shown(given)}, and the pods of {object_name(change.new)} for {_shown(wanted)}"
+    message = f"asks for {_shown(given)}, and the pods of {object_name(change.new.tree)} for {_shown(wanted)}"
     yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same, or remove it")
 
 
 def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
-    listed, pods = listed_hosts(now), Pods.of(change.new)
-    then, pods_then = listed_hosts(change.then), Pods.of(change.old)
+    listed, pods = listed_hosts(now), HostNames.of(change.new)
+    then, pods_then = listed_hosts(change.then), HostNames.of(change.old)
     if (listed, pods) == (then, pods_then):
         return
     strangers = [host for host in listed if pods.find(host) is None]
     jobs = {found[0] for host in then if (found := pods_then.find(host))}
     missing = next(pods.missing(listed, jobs), "")
-    jobset, hint = object_name(change.new), f"patch the hostfile as well, {_OR_NODES}"
+    jobset, hint = object_name(change.new.tree), f"patch the hostfile as well, {_OR_NODES}"
     if strangers:
         yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is no pod of {jobset}", hint)
     elif missing:
         yield _Misfit(now, HOSTFILE, f"lacks {missing}, a pod of {jobset}", hint)
 
 
-def _pod_count(jobset: Tree) -> int:
-    return sum(_pods_of(job) for job in replicated_jobs(jobset))
+def _pod_count(jobset: JobSetView) -> int:
+    return sum(job.replicas * job.parallelism for job in jobset.jobs)
 
 
-def _pods_of(job: Tree) -> int:
-    count, size = size_of(job)
-    return count * size
-
-
-def _requests(jobset: Tree) -> Requests:
+def _requests(jobset: JobSetView) -> Requests:
     """What all pods request together, as a PodGroup's `minResources` has it; empty where unreadable."""
-    jobs = replicated_jobs(jobset)
     try:
-        each = [(pod_requests(_pod_spec(job), limits_default_requests=True), _pods_of(job)) for job in jobs]
+        each = [
+            (pod_requests(job.pod_spec, limits_default_requests=True), job.replicas * job.parallelism)
+            for job in jobset.jobs
+        ]
     except QuantityError:
         return {}
     return _amounts(scaled_sum(each))
@@ -146,27 +143,19 @@ def _amounts(resources: Mapping[str, Any]) -> Requests:
     return {name: amount for name, amount in amounts.items() if amount != ZERO}
 
 
-def _named_by_pods(jobset: Tree) -> set[str]:
+def _named_by_pods(jobset: JobSetView) -> set[str]:
     """The PodGroups and ConfigMaps that pods cannot start without, as `Kind/name`."""
     names = set()
-    for job in replicated_jobs(jobset):
-        metadata = metadata_of(_pod(job))
+    for job in jobset.jobs:
+        metadata = metadata_of(job.pod)
         names |= {f"PodGroup/{text(table(metadata, field), key)}" for field, key in GROUP_KEYS}
-        for volume in tables(_pod_spec(job), "volumes"):
+        for volume in tables(job.pod_spec, "volumes"):
             names.add(f"ConfigMap/{text(table(volume, 'configMap'), 'name')}")
     return names
 
 
-def _pod(job: Tree) -> Tree:
-    return table(table(table(job, "template"), "spec"), "template")
-
-
-def _pod_spec(job: Tree) -> Tree:
-    return table(_pod(job), "spec")
-
-
-def _only_jobset(objects: Iterable[Tree]) -> Tree | None:
-    return next((tree for tree in objects if tree["kind"] == "JobSet"), None)
+def _only_jobset(objects: Iterable[Tree]) -> JobSetView | None:
+    return next((JobSetView.of(tree) for tree in objects if tree["kind"] == "JobSet"), None)
 
 
 def _shown(amounts: Requests) -> str:

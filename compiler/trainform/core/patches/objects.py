@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from trainform.core.patches.targets import (
     Criterion,
     PatchProblem,
-    Target,
     criteria_of_patch,
     criteria_of_target,
     mismatch,
@@ -31,10 +30,11 @@ from trainform.k8s.patch.strategic_merge import MergeError, merge
 from trainform.k8s.tree import Tree, metadata_of, object_name, value_at, without_nulls
 
 if TYPE_CHECKING:
+    from trainform.api.environment import FinalPatch
     from trainform.diagnostics import Path
     from trainform.source import Document
 
-__all__ = ["ObjectPatch", "Patch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
+__all__ = ["ObjectPatch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
 
 _ON_NAMES = "folders, locks and other objects go by it; leave it out of the patch"
 _FIXED: dict[Path, tuple[str, str]] = {
@@ -45,16 +45,6 @@ _FIXED: dict[Path, tuple[str, str]] = {
     ("status",): ("is written by the cluster", "leave it out of the patch"),
 }
 """What no patch changes: message and hint for each."""
-
-
-class Patch(Protocol):
-    """One entry of `spec.patches`: `patch` is a mapping (strategic merge), a list (JSON 6902), or a text of
-    either."""
-
-    @property
-    def target(self) -> Target | None: ...
-    @property
-    def patch(self) -> str | Tree | list[Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,7 @@ class Patched:
     changed: dict[str, int] = field(default_factory=dict)
 
 
-def read_patches(patches: Sequence[Patch]) -> tuple[list[ObjectPatch], list[PatchProblem]]:
+def read_patches(patches: Sequence[FinalPatch]) -> tuple[list[ObjectPatch], list[PatchProblem]]:
     """An Environment's patches, read once for all jobs, and every problem that shows without an object.
 
     A patch with a problem is left out.
@@ -140,7 +130,7 @@ def unmatched(
     return [_placed(mismatch(patch.criteria, seen, patch.index), patch.place) for patch in missed]
 
 
-def _read(patch: Patch, index: int) -> tuple[ObjectPatch | None, list[PatchProblem]]:
+def _read(patch: FinalPatch, index: int) -> tuple[ObjectPatch | None, list[PatchProblem]]:
     value, place, problems = _value(patch.patch, index)
     if problems:
         return None, problems

@@ -53,6 +53,7 @@ def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]
 def _apply(plan: Plan, jobs: list[Tree], source: Patches, index: int, patch: Tree) -> None:
     template = patch.get("template") or {}
     path: Path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
+    plan.record_source(("environment" if source.of_environment else "trainjob", path))
     for kind in ("labels", "annotations"):
         values = (template.get("metadata") or {}).get(kind)
         if values:

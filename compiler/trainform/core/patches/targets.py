@@ -10,37 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.selectors import matches_labels
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.tree import Tree, metadata_of, name_of, table, text
 
 if TYPE_CHECKING:
+    from trainform.api.environment import PatchTarget
     from trainform.diagnostics import Path, Position
 
 DEFAULT_NAMESPACE = "default"
 _LISTED = 8
 """So many names that exist still fit into a hint."""
-
-
-class Target(Protocol):
-    """What the API's `target` states; None or the empty string is no condition."""
-
-    @property
-    def group(self) -> str | None: ...
-    @property
-    def version(self) -> str | None: ...
-    @property
-    def kind(self) -> str | None: ...
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def namespace(self) -> str | None: ...
-    @property
-    def label_selector(self) -> str | None: ...
-    @property
-    def annotation_selector(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +52,7 @@ class Criterion(NamedTuple):
     matches: Callable[[Tree], bool]
 
 
-def criteria_of_target(target: Target, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
+def criteria_of_target(target: PatchTarget, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
     """The conditions of the target of patch `index`, the widest first, and what is wrong with the others."""
     criteria, problems = [], []
     for field, (attribute, read) in _READERS.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trainform.core.finished import Step, finished_steps
+from trainform.core.jobset_view import JobSetView, ReplicatedJob
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.labels import labels_of
@@ -67,7 +67,7 @@ class JobDemand:
 def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
     """The demand of a valid JobSet; pods are counted as admission with these facts leaves them."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
-    steps = finished_steps(jobset)
+    steps = JobSetView.of(jobset).jobs
     return JobDemand(
         namespace,
         name_of(jobset),
@@ -84,7 +84,7 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
     return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
 
 
-def _pod_set(step: Step, namespace: str, facts: Facts) -> PodSetDemand:
+def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts) -> PodSetDemand:
     pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
     requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
     group = text(step.annotations, GROUP_ANNOTATION)
@@ -97,12 +97,12 @@ def _topology(annotations: Tree) -> tuple[str, ...] | None:
     return levels if wanted else None
 
 
-def _refusals(step: Step, namespace: str, facts: Facts) -> list[str]:
+def _refusals(step: ReplicatedJob, namespace: str, facts: Facts) -> list[str]:
     problems = limit_rules.check(admitted_pod_spec(step.pod_spec, namespace, facts), namespace, facts)
     return [f"{step.name}: {dotted(each.path)}: {each.message}" for each in problems]
 
 
-def _priority(labels: Tree, steps: list[Step], facts: Facts) -> int:
+def _priority(labels: Tree, steps: list[ReplicatedJob], facts: Facts) -> int:
     """Of the WorkloadPriorityClass, else of the first step that names a PriorityClass, else the default's."""
     if own := text(labels, PRIORITY_LABEL):
         return _value(facts.get("WorkloadPriorityClass", own))

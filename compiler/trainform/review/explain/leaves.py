@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 
 if TYPE_CHECKING:
+    from trainform.core.provenance import Key
     from trainform.diagnostics import Path
-
-Key = tuple[str | tuple[str, int], ...]
-"""As a path, but an entry of a list is `(name, n)`: the n-th that is called so, `("node", 0)`. An entry without
-a name is `("", n)`, the n-th of those."""
+    from trainform.k8s.tree import Tree
 
 _NAMED_BY_WEBHOOK = re.compile(r"failurePolicyRule\d+")
 """Names that JobSet gives to rules by their place, which is nothing to know them by."""
@@ -51,6 +49,11 @@ def leaves(tree: Any, node: MergeNode, key: Key = (), path: Path = ()) -> Iterat
             yield from leaves(value, node, (*key, name), (*path, index))
     elif tree is not None:
         yield Leaf(key, path, type(tree)() if tree in ({}, []) else tree)
+
+
+def leaves_of(tree: Tree) -> Iterator[Leaf]:
+    """Every leaf of an object."""
+    return leaves(tree, node_of(tree["kind"]))
 
 
 def same(left: object, right: object) -> bool:

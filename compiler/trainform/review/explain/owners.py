@@ -1,7 +1,7 @@
 """explain: who set each field of a job's objects, and where.
 
-A job's objects are looked at after each stage, and what changed is whose turn it was: third-party plugins are
-explained like our own. What documents state is told apart from what plugins work out by `explain_copies`.
+A job's objects are compared before and after each stage, and a change belongs to the plugin that acted: plugins
+need not cooperate. What a plugin copied from a document, and recorded as such, belongs to that document.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from trainform.core.companions import KINDS, runtime_of
 from trainform.k8s.defaults import admit
 from trainform.k8s.tree import Tree, object_name
-from trainform.review.explain.copies import sources_of
-from trainform.review.explain.leaves import Leaf, leaves, node_of, same
+from trainform.review.explain.leaves import Leaf, leaves_of, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.patches import trace_patches
-from trainform.review.explain.trace import At, Recorder, Step, Trace, snapshot_of
+from trainform.review.explain.sources import sources_of
+from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document])
         return []
     sources = sources_of(recorded.plan, recorded.built, [*documents, *_shipped_companions(job)])
     history = _History(_finished(recorded, job.objects), sources)
-    return [history.field(object_name(tree), leaf) for tree in job.objects for leaf in _leaves(tree)]
+    return [history.field(object_name(tree), leaf) for tree in job.objects for leaf in leaves_of(tree)]
 
 
 def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
@@ -96,13 +96,13 @@ class _History:
         overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
         return Field(name, leaf.path, _names(leaf), leaf.value, owner, tuple(overrides))
 
-    def _stated(self, at: At, step: Step) -> Stated | None:
+    def _stated(self, at: At, step: Assignment) -> Stated | None:
         """The document that has the value, where that was there from the start, or where a plugin copied it."""
         if step.owner is not None and step.owner.kind != "plugin":
             return None
         return self._sources.of(at, step.value, copied=step.owner is not None)
 
-    def _overrides(self, at: At, earlier: Sequence[Step], last: Stated | None) -> Iterator[Override]:
+    def _overrides(self, at: At, earlier: Sequence[Assignment], last: Stated | None) -> Iterator[Override]:
         # What a plugin might have copied counts only where it did.
         had = [step.value for step in self._trace.steps[at]]
         for stated in self._sources.before(at, last):
@@ -127,7 +127,7 @@ def _unstated(at: At) -> Owner:
     return Owner("default", COMPANIONS if at[0].startswith(KINDS) else "trainform")
 
 
-def _naming(plan: Plan, at: At, step: Step) -> Owner | None:
+def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
     """A name with a content hash is the Environment's wish, whoever wrote it down."""
     environment = plan.destination.document
     if environment is None or plan.name == plan.stable_name or at[1] != ("metadata", "name"):
@@ -140,10 +140,6 @@ def _naming(plan: Plan, at: At, step: Step) -> Owner | None:
 
 def _names(leaf: Leaf) -> tuple[str | None, ...]:
     return tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
-
-
-def _leaves(tree: Tree) -> Iterator[Leaf]:
-    return leaves(tree, node_of(tree["kind"]))
 
 
 def _shipped_companions(job: CompiledJob) -> list[Document]:

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.patches.objects import apply_patches
 from trainform.k8s.tree import Tree, object_name
-from trainform.review.explain.leaves import Leaf, leaves, node_of, same
+from trainform.review.explain.leaves import leaves, leaves_of, node_of, same
 from trainform.review.explain.owner import Owner
 from trainform.review.explain.trace import Trace, snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trainform.core.patches.objects import ObjectPatch
     from trainform.diagnostics import Path
     from trainform.k8s.patch.json_patch import Operation
@@ -25,7 +23,7 @@ def trace_patches(trace: Trace, objects: list[Tree]) -> list[Tree]:
     document = trace.plan.destination.document
     for patch in trace.plan.destination.patches if document else ():
         objects = apply_patches(objects, [patch], trace.plan.stable).objects
-        paths = {(name, leaf.key): leaf.path for name, tree in _named(objects) for leaf in _leaves(tree)}
+        paths = {(object_name(tree), leaf.key): leaf.path for tree in objects for leaf in leaves_of(tree)}
         trace.note(snapshot_of(objects), _Locator(trace.plan.destination.name, document, patch, paths))
     return objects
 
@@ -76,11 +74,3 @@ def _line(document: Document, patch: ObjectPatch, inner: Path) -> int:
     # The lines of a block (`|`) are lines of the file, and those of a quoted text are not.
     is_block = "|" in document.line(start)
     return start + patch.place.position(inner).line if is_block else start
-
-
-def _named(objects: list[Tree]) -> Iterator[tuple[str, Tree]]:
-    yield from ((object_name(tree), tree) for tree in objects)
-
-
-def _leaves(tree: Tree) -> Iterator[Leaf]:
-    yield from leaves(tree, node_of(tree["kind"]))

@@ -1,22 +1,28 @@
 """What the documents of a job state, leaf by leaf of the objects that it becomes.
 
 Whoever reads a rendered value wants to know where to change it: not the plugin that copied it, but the line of
-the TrainJob, runtime, patch or Environment that it was copied from. All such copies stand in this one place.
+the TrainJob, runtime, patch or Environment that it was copied from. The compile records those copies in the
+ledger of its plan; here they are looked up in the documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.k8s.tree import value_at
-from trainform.review.explain.leaves import Key, Leaf, leaves, node_below, node_of, same
+from trainform.core.companions import own_names, runtime_of
+from trainform.k8s.tree import object_name, value_at
+from trainform.review.explain.leaves import leaves, node_below, node_of, same
 from trainform.review.explain.owner import Owner, OwnerKind
 from trainform.review.explain.trace import At
 
 if TYPE_CHECKING:
+    from trainform.core.plan import Plan
+    from trainform.core.provenance import Key, Source
     from trainform.diagnostics import Path
+    from trainform.k8s.tree import Tree
+    from trainform.review.explain.leaves import Leaf
     from trainform.source import Document
 
 
@@ -29,7 +35,7 @@ class Author(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """A value that a document states; `early` where plugins find it in the template, and do not copy it."""
+    """A value that a document states; `early` where it was copied before any plugin acted."""
 
     value: Any
     author: Author
@@ -48,29 +54,30 @@ class Sources:
 
     stated: dict[At, list[Stated]] = field(default_factory=dict)
 
-    def copy(
+    def add(
         self,
         author: Author,
-        source: Path,
+        path: Path,
         target: str,
-        key: Key,
+        key: Key = (),
+        value: Any = None,
         *,
         early: bool = False,
-        spelled: Callable[[Any], Any] | None = None,
         renamed: Mapping[str, str] | None = None,
     ) -> None:
-        """The elements at `source` of the author's document become those at `key` of the object `target`.
+        """The elements at `path` of the author's document became those at `key` of the object `target`.
 
-        `spelled` says how a value is written there, where that differs, `renamed` what list entries are called.
+        `value` is the element where it is written differently there; `renamed` says what list entries are called.
         """
-        tree = value_at(author.document.tree, source)
+        written = value_at(author.document.tree, path)
+        if value is not None and not _says(written, value):
+            return
         node = node_below(node_of(target.partition("/")[0]), key)
-        for leaf in leaves(tree, node, key, source):
-            value = spelled(leaf.value) if spelled else leaf.value
+        for leaf in leaves(written if value is None else value, node, key, path):
             place = _renamed(leaf.key, renamed) if renamed else leaf.key
             stated = self.stated.setdefault((target, place), [])
             if not (stated and author.kind == "patch" and _is_address(leaf)):
-                stated.append(Stated(value, author, leaf.path, early))
+                stated.append(Stated(leaf.value, author, leaf.path, early))
 
     def of(self, at: At, value: Any, *, copied: bool) -> Stated | None:
         """Who stated `value` last; with `copied`, among what plugins copy."""
@@ -83,6 +90,66 @@ class Sources:
             if each is last:
                 return
             yield each
+
+
+def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document]) -> Sources:
+    """Everything that the documents state of `objects`, what wins last.
+
+    `documents` are those in which companions and key files may stand.
+    """
+    sources = Sources()
+    for tree in objects:
+        name = object_name(tree)
+        for source in (("environment", ("spec", "namespace")), ("trainjob", ("metadata", "namespace"))):
+            _add(sources, plan, source, name, ("metadata", "namespace"))
+        _add(sources, plan, ("trainjob", ("metadata", "name")), name, ("metadata", "name"))
+    for copy in plan.ledger.copies or ():
+        target = copy.object or f"JobSet/{plan.name}"
+        _add(sources, plan, copy.source, target, copy.key, copy.value, early=not copy.actor)
+    _add_whole_objects(sources, plan, objects, list(documents))
+    return sources
+
+
+def _add(
+    sources: Sources, plan: Plan, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False
+) -> None:
+    author = _author(plan, source)
+    if author is not None:
+        sources.add(author, source[1], target, key, value, early=early)
+
+
+def _author(plan: Plan, source: Source) -> Author | None:
+    """Who wrote the field: the document, or the manager of a runtimePatch. None where there is no Environment."""
+    origin, path = source
+    documents = {
+        "trainjob": (plan.job.name, plan.job_document),
+        "runtime": (plan.runtime.name, plan.runtime_document),
+        "environment": (plan.destination.name, plan.destination.document),
+    }
+    name, document = documents[origin]
+    if document is None:
+        return None
+    if path[:2] == ("spec", "runtimePatches"):
+        return Author("patch", str(value_at(document.tree, (*path[:3], "manager"))), document)
+    return Author(origin, name, document)
+
+
+def _add_whole_objects(sources: Sources, plan: Plan, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
+    """Encrypted Secrets, and companions of the runtime under the names that the job's own copies have."""
+    for document in documents if plan.destination.document else ():
+        for tree in objects:
+            if tree is document.tree:
+                sources.add(Author("environment", plan.destination.name, document), (), object_name(tree))
+    companions = [each for each in documents if runtime_of(each.tree) == plan.runtime.name]
+    names = own_names((each.tree for each in companions), plan.name)
+    for document in companions:
+        target = f"{document.tree['kind']}/{names[document.tree['metadata']['name']]}"
+        sources.add(Author("runtime", plan.runtime.name, document), (), target, early=True, renamed=names)
+
+
+def _says(written: Any, value: Any) -> bool:
+    """Whether a document means `value` by what it has: the same in another spelling, or that it is wanted."""
+    return written is True or (written is not None and str(written) == str(value))
 
 
 def _is_address(leaf: Leaf) -> bool:

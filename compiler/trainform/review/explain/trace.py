@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
-from trainform.core.upsert import upsert
+from trainform.core.jobset_view import TRAINER_STEP
+from trainform.core.pod_set import PodSet
+from trainform.core.provenance import Ledger
+from trainform.core.trainer import set_trainer_fields
 from trainform.k8s.tree import Tree, object_name
-from trainform.review.explain.leaves import Key, leaves, node_of, same
+from trainform.review.explain.leaves import leaves_of, same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from trainform.core.plan import Plan
-    from trainform.core.pod_set import PodSet
+    from trainform.core.provenance import Key
     from trainform.review.explain.owner import Owner
     from trainform.source import Document
 
-At = tuple[str, Key]
+At = tuple[str, "Key"]
 """A leaf of one of the objects: `("JobSet/llm", ("spec", "suspend"))`."""
 
 Snapshot = dict[At, Any]
 
 
-class Step(NamedTuple):
+class Assignment(NamedTuple):
     """A value that a leaf once had, and who gave it; None where that was there before any plugin."""
 
     value: Any
@@ -37,7 +39,7 @@ class Trace:
 
     plan: Plan
     now: Snapshot = field(default_factory=dict)
-    steps: dict[At, list[Step]] = field(default_factory=dict)
+    steps: dict[At, list[Assignment]] = field(default_factory=dict)
     built: list[Tree] = field(default_factory=list)
 
     def copy(self) -> Trace:
@@ -48,7 +50,7 @@ class Trace:
         """Take `snapshot` for what is now; every leaf that changed is `owner`'s."""
         for at, value in snapshot.items():
             if at not in self.now or not same(self.now[at], value):
-                self.steps.setdefault(at, []).append(Step(value, owner(at, value)))
+                self.steps.setdefault(at, []).append(Assignment(value, owner(at, value)))
         self.now = snapshot
 
 
@@ -77,19 +79,15 @@ class Recorder:
 
 def snapshot_of(objects: Iterable[Tree]) -> Snapshot:
     """The leaves of all objects."""
-    return {at: value for tree in objects for at, value in _flat(object_name(tree), tree["kind"], tree)}
+    return {(object_name(tree), leaf.key): leaf.value for tree in objects for leaf in leaves_of(tree)}
 
 
 def _snapshot(plan: Plan) -> Snapshot:
-    snapshot = snapshot_of(plan.objects)
-    if all(tree["kind"] != "JobSet" for tree in plan.objects):
-        snapshot.update(_flat(f"JobSet/{plan.name}", "JobSet", _preview(plan)))
+    if plan.jobset is not None:
+        return snapshot_of(plan.objects)
+    snapshot = snapshot_of([*plan.objects, {"kind": "JobSet", **_preview(plan)}])
+    snapshot.pop((f"JobSet/{plan.name}", ("kind",)))  # it is written by who builds the JobSet
     return snapshot
-
-
-def _flat(name: str, kind: str, tree: Tree) -> Iterator[tuple[At, Any]]:
-    for leaf in leaves(tree, node_of(kind)):
-        yield (name, leaf.key), leaf.value
 
 
 def _preview(plan: Plan) -> Tree:
@@ -98,30 +96,12 @@ def _preview(plan: Plan) -> Tree:
     Counts, marks of pods and the trainer's fields wait in the plan until the pods get them: here they have
     them at once, so that they belong to whoever put them into the plan.
     """
-    jobs = [_replicated_job(plan, pods) for pods in plan.pod_sets]
+    jobs = []
+    for pods in plan.pod_sets:
+        copy = PodSet.of(pods.job, pods.path, Ledger())
+        copy.count = pods.count
+        if pods.step == TRAINER_STEP:
+            set_trainer_fields(plan, copy)
+        plan.sync(copy)
+        jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
-
-
-def _replicated_job(plan: Plan, pods: PodSet) -> Tree:
-    metadata = {**pods.pod["metadata"]}
-    for kind, marks in (("labels", plan.pod_labels), ("annotations", plan.pod_annotations)):
-        if marks:
-            metadata[kind] = {**(metadata.get(kind) or {}), **marks}
-    pod = {"metadata": metadata, "spec": _pod_spec(plan, pods)}
-    job_spec = {**pods.job_spec, "parallelism": pods.count, "completions": pods.count, "template": pod}
-    return {**pods.job, "template": {**pods.template, "spec": job_spec}}
-
-
-def _pod_spec(plan: Plan, pods: PodSet) -> Tree:
-    if pods.step != TRAINER_STEP:
-        return pods.pod_spec
-    containers = [_node(plan, each) if each.get("name") == NODE_CONTAINER else each for each in pods.containers]
-    return {**pods.pod_spec, "containers": containers}
-
-
-def _node(plan: Plan, container: Tree) -> Tree:
-    trainer = plan.trainer
-    wanted = {"image": trainer.image, "command": trainer.command, "args": trainer.args}
-    node = {**container, **{key: value for key, value in wanted.items() if value is not None}}
-    upsert(node, "env", trainer.env)
-    return node

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.runtime import FRAMEWORKS
-from trainform.core.finished import finished_steps
+from trainform.core.jobset_view import JobSetView
 from trainform.core.resources import gpu_count
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, table, tables, text
@@ -185,8 +185,8 @@ def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
 
 
 def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
-    for step, asked in zip(finished_steps(jobset), demand.pod_sets, strict=True):
-        after = [(text(each, "name"), text(each, "status")) for each in tables(step.job, "dependsOn")]
+    for step, asked in zip(JobSetView.of(jobset).jobs, demand.pod_sets, strict=True):
+        after = [(text(each, "name"), text(each, "status")) for each in tables(step.tree, "dependsOn")]
         images = dict.fromkeys(text(each, "image") for each in tables(asked.pod_spec, "containers"))
         gpus = gpu_count({"requests": asked.requests})
         yield StepRow(asked.name, asked.count, gpus, _written(asked), tuple(after), tuple(filter(None, images)))

@@ -1,10 +1,12 @@
-"""Checks of the finished objects: their schemas, and the rules of the webhooks that admit them."""
+"""The last step of a job: its built objects patched, in the form that the API server stores, and checked."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.blame import blame
+from trainform.core.gitops import annotate
+from trainform.core.provenance import blame
+from trainform.k8s.defaults import admit
 from trainform.k8s.rules import jobset as jobset_rules
 from trainform.k8s.schema import validate as schema
 from trainform.k8s.schema.validate import SchemaProblem
@@ -20,6 +22,70 @@ SCHEMAS = {
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): "volcano PodGroup",
     ("v1", "ConfigMap"): "ConfigMap",
 }
+
+REPLICATED_JOB = ("name", "groupName", "replicas", "dependsOn")
+JOB = ("parallelism", "completions", "completionMode", "backoffLimit", "activeDeadlineSeconds")
+CONTAINER = ("name", "image", "command", "args", "env", "envFrom", "ports", "resources")
+
+
+def finish(plan: Plan) -> bool:
+    """Put on the final patches, bring objects into the form that the API server stores, annotate them for
+    their engine, check them.
+
+    False where patches made something else of them than objects: then only that is told, and nobody is to look at them.
+    """
+    plan.patch()
+    if plan.destination.patches and misshapen(plan):
+        check_objects(plan)
+        return False
+    plan.objects = [readable(admit(tree)) for tree in plan.objects]
+    plan.objects.sort(key=kind_order)
+    annotate(plan)
+    check_objects(plan)
+    return True
+
+
+def kind_order(tree: Tree) -> int:
+    """ConfigMaps, other companions, PodGroup, JobSet: what pods need comes before the pods."""
+    return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
+
+
+def readable(tree: Tree) -> Tree:
+    """A JobSet with its counts and commands in front, and without empty metadata, which the API
+    server would not tell from none. Other objects stay as they are; nothing given is changed."""
+    if tree["kind"] != "JobSet":
+        return tree
+    spec = tree["spec"]
+    return {**tree, "spec": {**spec, "replicatedJobs": list(map(_job, spec.get("replicatedJobs") or ()))}}
+
+
+def _job(job: Tree) -> Tree:
+    template = job["template"]
+    pod = template["spec"]["template"]
+    pod_spec = dict(pod["spec"])
+    for kind in ("initContainers", "containers"):
+        if pod_spec.get(kind):
+            pod_spec[kind] = [_first(CONTAINER, container) for container in pod_spec[kind]]
+    job_spec = _first(JOB, template["spec"])
+    job_spec["template"] = _with_spec(pod, pod_spec)
+    first = _first(REPLICATED_JOB, job)
+    first["template"] = _with_spec(template, job_spec)
+    return first
+
+
+def _first(head: tuple[str, ...], tree: Tree) -> Tree:
+    """A copy with the keys of `head` in front."""
+    return {key: tree[key] for key in head if key in tree} | tree
+
+
+def _with_spec(template: Tree, spec: Tree) -> Tree:
+    """A copy of a template with this spec: metadata before it, and none where it is empty."""
+    metadata = template.get("metadata")
+    copy = {"metadata": metadata} | template if metadata else template.copy()
+    if not metadata:
+        copy.pop("metadata", None)
+    copy["spec"] = spec
+    return copy
 
 
 def check_objects(plan: Plan) -> None:

@@ -11,12 +11,11 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
     from trainform.core.patches.objects import ObjectPatch, PatchProblem
-    from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
     from trainform.source import Document
 
@@ -83,23 +82,21 @@ class Destination:
         labels = item.model.metadata.labels if isinstance(item.model, TrainJob) else labels_of(item.document.tree)
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
-    def patch(self, plan: Plan) -> None:
-        """Put the final patches on the built objects, and report what they break.
+    def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> tuple[list[Tree], list[Diagnostic]]:
+        """The built objects of a job after the final patches, and what those break.
 
-        Patches know the objects by their stable names.
+        Patches know an object by its `stable` name.
         """
         if self.document is None or not self.patches:
-            return
+            return objects, []
         from trainform.core.patches.consistency import consistency_problems
         from trainform.core.patches.objects import apply_patches, known_as
 
-        before = list(plan.objects)
-        patched = apply_patches(before, self.patches, plan.stable)
+        patched = apply_patches(objects, self.patches, stable)
         self.matched.append(patched.matched)
-        self.objects += [known_as(tree, plan.stable) for tree in before]
-        plan.objects = patched.objects
-        for problem in (*patched.problems, *consistency_problems(before, patched)):
-            plan.diagnostics.append(_diagnostic(problem, self.document))
+        self.objects += [known_as(tree, stable) for tree in objects]
+        problems = (*patched.problems, *consistency_problems(objects, patched))
+        return patched.objects, [_diagnostic(problem, self.document) for problem in problems]
 
     def unmatched(self) -> list[Diagnostic]:
         """Errors for patches that met nothing in any job; only worth telling when every job rendered."""

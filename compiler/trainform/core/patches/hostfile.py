@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.k8s.rules.parts import replicas
-from trainform.k8s.tree import Tree, number, table, tables, text
+from trainform.k8s.tree import Tree, name_of, table, text
 
 if TYPE_CHECKING:
+    from trainform.core.jobset_view import JobSetView
     from trainform.diagnostics import Path
 
 HOSTFILE: Path = ("data", "hostfile")
@@ -30,17 +30,7 @@ def listed_hosts(config_map: Tree) -> list[str]:
     return [words[0].partition(":")[0] for words in lines if words and not words[0].startswith("#")]
 
 
-def replicated_jobs(jobset: Tree) -> list[Tree]:
-    return tables(table(jobset, "spec"), "replicatedJobs")
-
-
-def size_of(job: Tree) -> Size:
-    """Replicas and pods of a replicated job: one where nothing is said, none where the number is negative."""
-    parallelism = number(table(table(job, "template"), "spec"), "parallelism")
-    return max(replicas(job), 0), max(1 if parallelism is None else parallelism, 0)
-
-
-class Pods(NamedTuple):
+class HostNames(NamedTuple):
     """The host names of a JobSet's pods: `<jobset>-<job>-<replica>-<pod>.<subdomain>`.
 
     They are counted, never listed: a patch may ask for two thousand million of them.
@@ -51,9 +41,9 @@ class Pods(NamedTuple):
     sizes: Mapping[str, Size]
 
     @classmethod
-    def of(cls, jobset: Tree) -> Pods:
-        name, network = jobset["metadata"]["name"], table(table(jobset, "spec"), "network")
-        sizes = {text(job, "name"): size_of(job) for job in replicated_jobs(jobset)}
+    def of(cls, jobset: JobSetView) -> HostNames:
+        name, network = name_of(jobset.tree), table(jobset.spec, "network")
+        sizes = {job.name: (job.replicas, job.parallelism) for job in jobset.jobs}
         return cls(name, text(network, "subdomain") or name, sizes)
 
     def find(self, host: str) -> Pod | None:

@@ -1,22 +1,87 @@
-"""Where an element of a rendered object comes from: the source that a user can mend."""
+"""Provenance: which plugin set what, and which line of a document a value comes from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
-from trainform.core.plan import NODE_CONTAINER, TRAINER_STEP
-from trainform.core.pod_set import STEP_LABEL
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.diagnostics import Path
 from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
-    from trainform.core.plan import Plan
     from trainform.source import Document
+
+Origin = Literal["trainjob", "runtime", "environment"]
+
+Source = tuple[Origin, Path]
+"""A field of one of the documents of a job: `("trainjob", ("spec", "suspend"))`."""
+
+Key = tuple[str | tuple[str, int], ...]
+"""As a path, but an entry of a list is `(name, n)`: the n-th of that name, `("node", 0)`. An entry without
+a name is `("", n)`, the n-th of those. A key stays the same while lists around it grow or change their order."""
+
+
+class Conflict(NamedTuple):
+    """Two plugins and the thing that they disagree on."""
+
+    what: str
+    first: str
+    second: str
+
+
+class Copy(NamedTuple):
+    """The element at `key` of a rendered object was copied from `source`.
+
+    `object` is `Kind/name`, empty for the JobSet. `value` is the element where it is written differently than in
+    the document, else None. `actor` is the plugin that copied it, empty for what happened before any plugin.
+    """
+
+    source: Source
+    object: str
+    key: Key
+    value: Any
+    actor: str
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Every variable, port, volume and label that a plugin set, with the plugin's name.
+
+    `copies` are the values that were copied from documents, recorded only while somebody observes the compile.
+    """
+
+    actor: str = ""
+    entries: dict[tuple[str, ...], tuple[str, object]] = field(default_factory=dict)
+    conflicts: list[Conflict] = field(default_factory=list)
+    copies: list[Copy] | None = None
+
+    def record(self, key: tuple[str, ...], value: object) -> None:
+        """Note that the acting plugin set `key`, such as `("variable", "PET_NNODES", "node/node")`."""
+        first, earlier = self.entries.setdefault(key, (self.actor, value))
+        if first != self.actor and earlier != value:
+            what = f"{key[0]} {key[1]}" + (f" of {key[2]}" if len(key) > 2 else "")
+            self.conflicts.append(Conflict(what, first, self.actor))
+
+    def record_copy(self, source: Source, key: Key, value: Any = None, object: str = "") -> None:
+        """Note that the element at `key` comes from `source`."""
+        if self.copies is not None:
+            self.copies.append(Copy(source, object, key, value, self.actor))
+
 
 TEMPLATE: Path = ("spec", "template")
 
 
-def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
+class Documents(Protocol):
+    """What a plan was made from."""
+
+    @property
+    def job_document(self) -> Document: ...
+    @property
+    def runtime_document(self) -> Document: ...
+
+
+def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     """The document and path that set the element at `path` of the rendered object `tree`.
 
     The TrainJob's trainer, which wins over all else, then the last runtimePatch that has the element,
@@ -39,7 +104,7 @@ def blame(plan: Plan, tree: Tree, path: Path) -> tuple[Document, Path]:
     return plan.job_document, ("spec", "runtimeRef", "name")
 
 
-def _blame_metadata(plan: Plan, path: Path) -> tuple[Document, Path]:
+def _blame_metadata(plan: Documents, path: Path) -> tuple[Document, Path]:
     """The TrainJob, or the runtime where its template has the label or annotation."""
     in_template = (*TEMPLATE, *path)
     if len(path) > 2 and value_at(plan.runtime_document.tree, in_template) is not None:
@@ -47,7 +112,7 @@ def _blame_metadata(plan: Plan, path: Path) -> tuple[Document, Path]:
     return plan.job_document, _deepest(plan.job_document.tree, path[:2])
 
 
-def _trainer_field(plan: Plan, tree: Tree, path: Path) -> Path | None:
+def _trainer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
     """The element at `path` as a path of the TrainJob's `spec.trainer`, where that sets it."""
     container, field = path[:9], path[9:]
     if path[:2] != ("spec", "replicatedJobs") or path[7:8] != ("containers",) or not field:
@@ -81,8 +146,8 @@ def shown_at(path: Path, name: str) -> Shown:
     return {}
 
 
-def _sources(plan: Plan) -> list[tuple[Document, Path]]:
-    patches = plan.job.spec.runtime_patches or ()
+def _sources(plan: Documents) -> list[tuple[Document, Path]]:
+    patches = value_at(plan.job_document.tree, ("spec", "runtimePatches")) or ()
     roots: list[tuple[Document, Path]] = [
         (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
         for index in reversed(range(len(patches)))
