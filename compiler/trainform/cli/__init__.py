@@ -1,10 +1,9 @@
-"""argv to calls to exit code."""
+"""From argv to one call to the exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
-from types import ModuleType
 
 TYPE_CHECKING = False  # as in trainform/__init__.py
 if TYPE_CHECKING:
@@ -12,27 +11,27 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 OK, DIFFERS, FAULTY, BUG, INTERRUPTED = 0, 1, 2, 70, 130
-"""Exit codes. DIFFERS: something was found that the caller asked about. FAULTY: input or invocation."""
+"""Exit codes. DIFFERS: the command found what it looks for. FAULTY: an error in the input or the command line."""
 
 
 def main() -> NoReturn:
-    """The command `trainform`: never returns."""
+    """The command `trainform`. Never returns."""
     import gc
 
-    gc.disable()  # a compile makes trees, not cycles: collecting costs a tenth of it and frees nothing
-    _shut_out_plugins_of_pydantic()
-    _open_what_is_closed()
-    _follow_the_customs_of_pipes()
+    gc.disable()  # a compile makes no cycles: collecting garbage would take a tenth of the time and free nothing
+    os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # an installed package must not change our models
+    _replace_closed_streams()
+    _set_up_pipes()
     code = run(sys.argv[1:])
     _flush()
-    os._exit(code)  # nothing is left to do, and to take some hundred modules apart would take 15 ms
+    os._exit(code)  # skips the interpreter's clean-up, which takes 15 ms
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One command line, to its exit code; never raises."""
+    """Run one command line and return its exit code. Never raises."""
     try:
         code = _run(arguments)
-        sys.stdout.flush()  # here, where a full disk can still be told
+        sys.stdout.flush()  # here, a full disk can still be reported
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -46,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    if list(arguments) == ["--version"]:  # asked by scripts, often: answered before anything is imported
+    if list(arguments) == ["--version"]:  # scripts ask for it often: answer without further imports
         from trainform import __version__
 
         print(f"trainform {__version__}")
@@ -65,18 +64,8 @@ def _run(arguments: Sequence[str]) -> int:
     return code or OK
 
 
-def _shut_out_plugins_of_pydantic() -> None:
-    """Any installed package may bring one, and none has a part in a compile; to look for them takes 12 ms.
-
-    Without this, `PYDANTIC_DISABLE_PLUGINS` would do the first, and nothing the second.
-    """
-    loader = ModuleType("pydantic.plugin._loader")
-    vars(loader)["get_plugins"] = tuple
-    sys.modules[loader.__name__] = loader
-
-
 def _flush() -> None:
-    """`run` has flushed what can be; here, what it could not."""
+    """Flush what `run` could not."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -85,7 +74,7 @@ def _flush() -> None:
 
 
 def _failed_to_read_or_write(error: OSError) -> int:
-    """A file is named in the error, and a bug: `io` tells of those. What has no name is a standard stream."""
+    """`io` reports errors of files, so one that names a file is a bug. One without a name is of a standard stream."""
     from trainform.cli.errors import report
 
     if error.filename is not None:
@@ -95,15 +84,15 @@ def _failed_to_read_or_write(error: OSError) -> int:
     return FAULTY
 
 
-def _open_what_is_closed() -> None:
-    """`trainform … >&-`: a stream that the caller has closed is as good as an empty one."""
+def _replace_closed_streams() -> None:
+    """`trainform ... >&-`: treat a stream that the caller closed as an empty one."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as we live
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open
 
 
-def _follow_the_customs_of_pipes() -> None:
-    """`trainform … | head` ends quietly, and a character that the terminal lacks is no crash."""
+def _set_up_pipes() -> None:
+    """Let `trainform ... | head` end quietly, and escape characters that the terminal cannot show."""
     import signal
 
     if hasattr(signal, "SIGPIPE"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from trainform.core.plugin import STAGES, Plugin
 
@@ -47,17 +47,13 @@ class Installed(NamedTuple):
     version: str
 
 
-class EntryPoint(Protocol):
+class EntryPoint(NamedTuple):
     """What a package declares: `value` is `module:attribute`."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> str: ...
-    @property
-    def package(self) -> str: ...
-    @property
-    def version(self) -> str: ...
+    name: str
+    value: str
+    package: str
+    version: str
 
 
 def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:

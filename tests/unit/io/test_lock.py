@@ -49,6 +49,7 @@ def test_a_run_of_another_process_waits(root, with_git):
     command = [sys.executable, "-c", program, str(root)]
     with claimed(str(root)):
         second = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert second.stderr is not None
         assert second.stderr.readline() == "waiting for another run of trainform in this repository\n"
         assert second.poll() is None
     assert second.communicate(timeout=10) == ("entered\n", "")
