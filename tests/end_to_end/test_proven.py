@@ -10,7 +10,7 @@ import pytest
 
 from end_to_end.changes import ALL, FEW, delete, edit, edit_the_runtime, write_jobs
 from support.repositories import Repository, job, runtime
-from trainform.cli import run
+from trainform.cli.main import run
 from trainform.io import git
 from trainform.workspace import proven, slices
 

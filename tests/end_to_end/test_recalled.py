@@ -11,7 +11,7 @@ import pytest
 
 from end_to_end.changes import ALL, FEW, edit, edit_and_commit, edit_by_hand, edit_the_runtime, every_job, write_jobs
 from support.repositories import Repository, environment, job
-from trainform.cli import run
+from trainform.cli.main import run
 from trainform.io import cache_file as record
 from trainform.io.paths import JobId
 from trainform.io.repository import open_repository

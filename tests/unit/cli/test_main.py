@@ -28,7 +28,7 @@ def test_the_version(trainform):
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_what_is_asked_often_imports_nothing_slow(argument):
     code = (
-        "import sys; from trainform.cli import run; "
+        "import sys; from trainform.cli.main import run; "
         f"assert run([{argument!r}]) == 0; print(*[m for m in {SLOW} if m in sys.modules], file=sys.stderr)"
     )
     assert python(code).stderr.split() == []
@@ -36,7 +36,7 @@ def test_what_is_asked_often_imports_nothing_slow(argument):
 
 def test_the_version_needs_no_module_but_those_that_python_starts_with():
     root = os.path.dirname(os.path.dirname(package.__file__))
-    code = f"import sys, os, types; sys.path.insert(0, {root!r}); from trainform.cli import run; "
+    code = f"import sys, os, types; sys.path.insert(0, {root!r}); from trainform.cli.main import run; "
     code += "before = {*sys.modules}; run(['--version']); print(*{*sys.modules} - before, 'typing' in sys.modules)"
     ran = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[1:] == ["False"]
@@ -54,8 +54,8 @@ UNUSED = (
 def test_a_stream_without_problems_imports_only_what_it_needs():
     stream = f"{runtime_text(TORCH)}---\n{Job(1, TORCH).text()}"
     code = (
-        "import sys; from trainform import cli; "
-        f"assert cli.run(['render', '-']) == 0; print(*[m for m in {UNUSED} if m in sys.modules], file=sys.stderr)"
+        "import sys; from trainform.cli.main import run; "
+        f"assert run(['render', '-']) == 0; print(*[m for m in {UNUSED} if m in sys.modules], file=sys.stderr)"
     )
     ran = python(code, input=stream)
     assert ran.stderr.split() == []
@@ -102,7 +102,7 @@ def test_completion_completes():
         "COMP_WORDS": "trainform ren",
         "COMP_CWORD": "1",
     }
-    assert "render" in python("from trainform.cli import main; main()", env=environment).stdout
+    assert "render" in python("from trainform.cli.main import main; main()", env=environment).stdout
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):
 
 
 def test_a_closed_pipe_is_quiet():
-    code = "from trainform.cli import main; import sys; sys.argv = ['trainform', '--help']; main()"
+    code = "from trainform.cli.main import main; import sys; sys.argv = ['trainform', '--help']; main()"
     read_end, write_end = os.pipe()
     os.close(read_end)
     ran = subprocess.run([sys.executable, "-c", code], stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
