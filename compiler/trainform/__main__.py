@@ -1,5 +1,5 @@
 """`python -m trainform`."""
 
-from trainform.cli import main
+from trainform.cli.main import main
 
 main()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.metadata import Distribution, entry_points
 
 from trainform.core.plugin import Plugin
-from trainform.core.registry import GROUP, Installed, from_entry_points
-from trainform.io.entry_points import EntryPoint, entry_points
+from trainform.core.registry import GROUP, EntryPoint, Installed, from_entry_points
 
 
 @cache
 def declared_plugins() -> tuple[EntryPoint, ...]:
-    """What packages declare to be plugins, none of them loaded."""
-    return tuple(entry_points(GROUP))
+    """What packages declare as plugins; none of them is loaded."""
+    return tuple(
+        EntryPoint(each.name, each.value.partition("[")[0].strip(), *_name_and_version(each.dist))
+        for each in entry_points(group=GROUP)
+    )
 
 
 @cache
@@ -24,3 +27,9 @@ def installed_plugins() -> tuple[Installed, ...]:
 def load_plugins() -> tuple[Plugin, ...]:
     """The plugins alone, in running order. Raises PluginError as `installed_plugins` does."""
     return tuple(installed.plugin for installed in installed_plugins())
+
+
+@cache
+def _name_and_version(package: Distribution | None) -> tuple[str, str]:
+    """Read once for each package, since each time parses all of its metadata."""
+    return (package.metadata["Name"], package.metadata["Version"]) if package else ("", "")

@@ -15,7 +15,7 @@ import pytest
 
 from end_to_end.changes import ALL, FEW, delete, edit, edit_by_hand, edit_the_runtime, every_job, write_jobs
 from support.repositories import Repository, job, runtime
-from trainform.cli import run
+from trainform.cli.main import run
 from trainform.io import cache_file
 from trainform.workspace import cache, discovery, parallel
 from trainform.workspace.inputs import EnvironmentInputs

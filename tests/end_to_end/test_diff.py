@@ -12,7 +12,7 @@ import pytest
 
 from end_to_end import diff_story
 from support.repositories import Repository, environment, job, runtime
-from trainform.cli import run
+from trainform.cli.main import run
 
 DOCS = Path(__file__).parents[2] / "docs" / "diff.md"
 SIDECAR = " " * 16 + "- {name: logs, image: registry.example.com/logs:1}\n"

@@ -62,7 +62,7 @@ class Nursery:
 
 
 def _serve() -> None:
-    from trainform.cli import run
+    from trainform.cli.main import run
 
     _warm_up()
     for line in sys.stdin:

@@ -17,8 +17,8 @@ _TERM = re.compile(r"((?:[^,(]|\([^()]*\))*)(?:,|\Z)")
 _SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")
 _EQUALITY = re.compile(r"([^\s=!]+)\s*(==?|!=)\s*([^\s=!]*)")
 _EXISTS = re.compile(r"(!?)\s*([^\s=!]+)")
-_WILDCARDS = {"*": "[^/]*", "?": "[^/]"}
-_CLASS = re.compile(r"\[(!?)(\]?[^]]*)\]")
+_CHARACTER = re.compile(r"\[(!?+)(\][^]]*|[^]]+)\]|.", re.DOTALL)
+"""A set, with its negation and its contents, or any other character of a pattern."""
 
 
 class Requirement(Model):
@@ -117,24 +117,41 @@ def matching_paths(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> re.Pattern[str]:
     *folders, last = pattern.removeprefix("./").split("/")
-    head = "".join("(?:[^/]+/)*" if part == "**" else f"{_segment(part)}/" for part in folders)
-    return re.compile(head + ("(?s:.+)" if last in ("", "**") else _segment(last)))
+    blocks = [""]
+    for part in folders:
+        if part == "**":
+            blocks.append("")
+        else:
+            blocks[-1] += f"{_segment(part)}/"
+    blocks[-1] += "(?s:.+)" if last in ("", "**") else _segment(last)
+    return re.compile(_joined(blocks, "(?:[^/]+/)"))
 
 
 def _segment(part: str) -> str:
     """The regular expression of a name between two slashes."""
-    expression, index = "", 0
-    while index < len(part):
-        found = _CLASS.match(part, index)
-        if found:
-            expression += _set(found)
+    blocks = [""]
+    for found in _CHARACTER.finditer(part):
+        if found[0] == "*":
+            blocks.append("")
         else:
-            expression += _WILDCARDS.get(part[index], re.escape(part[index]))
-        index = found.end() if found else index + 1
-    return expression
+            blocks[-1] += _one(found)
+    return _joined(blocks, "[^/]")
 
 
-def _set(found: re.Match[str]) -> str:
-    """A class of characters; only `-` between two of them has a meaning there."""
+def _joined(blocks: list[str], gap: str) -> str:
+    """Regular expressions with any number of `gap` between them.
+
+    The atomic groups `(?>...)` keep patterns of many wildcards from backtracking: of all matches of a block, the first
+    leaves the most room for the others.
+    """
+    first, *middle = blocks
+    last = f"{gap}*{middle.pop()}" if middle else ""
+    return first + "".join(f"(?>{gap}*?{block})" for block in middle) + last
+
+
+def _one(found: re.Match[str]) -> str:
+    """The regular expression of one character; in a set, only `-` between two characters has a meaning."""
+    if found[2] is None:
+        return "[^/]" if found[0] == "?" else re.escape(found[0])
     inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])
     return f"(?!/)[{'^' * bool(found[1])}{inside}]"

@@ -1,4 +1,4 @@
-"""The group of commands. Each is a file of its own, imported when it is called."""
+"""The group of commands. Each is a module of its own, imported when it is called."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ COMMANDS = (
     "upgrade",
     "validate",
 )
-"""A command `x` is the function `x` of the module `trainform.cli.commands.x`."""
+"""The command `x` is the function `x` in `trainform.cli.commands.x`."""
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and imports one only to run or describe it."""
+    """A group that imports a command only to run it or to show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -62,6 +62,6 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def app(root: str | None, env: tuple[str, ...]) -> None:
     """Compile the Kubeflow TrainJobs of a git repository into the manifests that a cluster runs.
 
-    Exit codes: 0 all well; 1 something was found that you asked about; 2 an error in the input
-    or the command line; 70 a bug of trainform.
+    Exit codes: 0 success; 1 the command found what it checks for; 2 an error in the input or the
+    command line; 70 a bug in trainform.
     """

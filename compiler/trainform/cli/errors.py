@@ -1,4 +1,4 @@
-"""What to say when trainform itself, or a plugin, is at fault."""
+"""Reports of bugs in trainform or a plugin."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ and send what it prints and, if you may share it, the input."""
 
 
 def report(error: BaseException) -> None:
-    """On stderr: what happened, and how to tell us; the traceback when TRAINFORM_DEBUG asks for it."""
-    import traceback  # brings much along, for what hardly ever happens
+    """Print to stderr what happened and how to report it, with the traceback if TRAINFORM_DEBUG is set."""
+    import traceback  # slow to import and rarely needed
 
     debugging = os.environ.get("TRAINFORM_DEBUG", "") not in ("", "0")
     if debugging:
@@ -28,9 +28,9 @@ def report(error: BaseException) -> None:
 
 
 def report_failures(failures: Sequence[BaseException]) -> int:
-    """Reports the first thing that a plugin raised; the exit code, OK when there is none.
+    """Report the first exception that a plugin raised, and return the exit code: OK when there is none.
 
-    The first suffices: a broken plugin breaks every job in the same way.
+    The first is enough: a broken plugin breaks every job in the same way.
     """
     if not failures:
         return OK

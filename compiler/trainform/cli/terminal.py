@@ -11,21 +11,21 @@ from trainform.diagnostics import Diagnostic
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Only on a terminal that can show it, and never with NO_COLOR set to anything."""
+    """Whether to colour text: only on a terminal that shows it, and not where NO_COLOR is set."""
     dumb = os.environ.get("TERM") == "dumb"
     return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
     told = list(diagnostics)
-    if told:  # most runs have nothing to tell, and need nothing to tell it with
+    if told:  # most runs have none and need not import this
         from trainform.diagnostics.text import render_text
 
         stream.write(render_text(told, colour=wants_colour(stream)))
 
 
 def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic], stream: TextIO) -> None:
-    """What a user has to know now; what else `validate` would tell is counted. `besides` is told whole."""
+    """Print what matters now, and how many more diagnostics `validate` shows. `besides` is printed in full."""
     from trainform.diagnostics.order import brief
 
     told, left_out = brief(diagnostics)
@@ -40,19 +40,19 @@ def print_json(document: dict[str, Any]) -> None:
     import json
 
     text = json.dumps(document, ensure_ascii=False, indent=2)
-    # The name of a file may hold what no text does; JSON spells a lone surrogate as Python does: \udce9.
+    # A file name may hold a lone surrogate, which JSON writes as Python does: \udce9.
     print_bytes(text.encode(errors="backslashreplace") + b"\n")
 
 
 def print_bytes(data: bytes) -> None:
-    """Documents leave as they are: UTF-8 and LF, whatever the terminal or the platform prefers."""
+    """Print bytes unchanged: UTF-8 and LF on every platform."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest entry, two spaces between them."""
+    """Print left-aligned columns with two spaces between them."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

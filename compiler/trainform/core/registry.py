@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from trainform.core.plugin import STAGES, Plugin
 
@@ -47,20 +47,16 @@ class Installed(NamedTuple):
     version: str
 
 
-class PluginEntry(Protocol):
+class EntryPoint(NamedTuple):
     """What a package declares: `value` is `module:attribute`."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> str: ...
-    @property
-    def package(self) -> str: ...
-    @property
-    def version(self) -> str: ...
+    name: str
+    value: str
+    package: str
+    version: str
 
 
-def from_entry_points(entry_points: Iterable[PluginEntry]) -> tuple[Installed, ...]:
+def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
     """The plugin of each entry point, in running order.
 
     Raises PluginError for one that does not load, is no plugin, or takes another's name: to go
@@ -78,7 +74,7 @@ def _rank(name: str) -> tuple[int, str]:
     return (ORDER.index(name) if name in ORDER else len(ORDER), name)
 
 
-def _load(entry_point: PluginEntry) -> Installed:
+def _load(entry_point: EntryPoint) -> Installed:
     try:
         module, _, attribute = entry_point.value.partition(":")
         plugin = getattr(import_module(module), attribute)()
@@ -90,7 +86,7 @@ def _load(entry_point: PluginEntry) -> Installed:
     return Installed(plugin, entry_point.package, entry_point.version)
 
 
-def _taken(entry_point: PluginEntry, earlier: Installed) -> str:
+def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
     names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
     return f"two packages bring a plugin called {entry_point.name!r}: {names}; uninstall one"
 

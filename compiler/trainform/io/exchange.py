@@ -1,4 +1,4 @@
-"""Two folders change places in one step, where the system can do that."""
+"""Exchanging two folders, in one step where the system supports it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 ASIDE = "~old"
-"""What the name of a folder ends with that was moved aside: no object of Kubernetes can be called so."""
+"""Suffix of a folder that was moved aside. No Kubernetes object can have it in its name."""
 
 
 def exchange(new: str, old: str) -> None:
-    """What is at `new` is at `old` afterwards, and the other way round. Both exist, on one file system.
+    """Exchange the folders `new` and `old`, which both exist on one file system.
 
-    Linux does it in one step. Elsewhere a run that is stopped in between leaves `old` moved aside, to
-    `<new>~old`: see `put_back`.
+    Linux does it in one step. Elsewhere, a run that is killed in between leaves `old` at `<new>~old`, and `recover`
+    in `writer.py` moves it back.
     """
     swap = _renameat2()
     if swap is None or not swap(new, old):
@@ -28,7 +28,7 @@ def exchange(new: str, old: str) -> None:
 
 @cache
 def _renameat2() -> Callable[[str, str], bool] | None:
-    """Linux's system call; None where the C library has none. It says whether the file system can do it."""
+    """Linux's system call, which returns whether it succeeded; None where the C library does not have it."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None

@@ -1,5 +1,4 @@
-"""Whole small files, read and written without file objects: those would ask the system several questions more
-about each of thousands."""
+"""Reading and writing whole small files, without file objects: those make several more system calls for each file."""
 
 from __future__ import annotations
 
@@ -7,15 +6,15 @@ import os
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _PIECE = 1 << 16
-"""Bytes: more than nearly every manifest has."""
+"""Bytes; nearly every manifest is smaller."""
 
 
 def read_bytes(path: str) -> bytes:
-    """Raises OSError for what cannot be read."""
+    """The contents of a file. Raises OSError when it cannot be read."""
     file = os.open(path, os.O_RDONLY | _BINARY)
     try:
         pieces = []
-        while piece := os.read(file, _PIECE):  # a pipe gives less at a time than it holds
+        while piece := os.read(file, _PIECE):  # a pipe may return less than it holds
             pieces.append(piece)
         return b"".join(pieces)
     finally:
@@ -23,7 +22,7 @@ def read_bytes(path: str) -> bytes:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """A new file, or an old one with new contents. Raises OSError where the disk does not take it."""
+    """Create or replace a file. Raises OSError."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o666)
     try:
         while (written := os.write(file, data)) < len(data):

@@ -1,52 +1,65 @@
-"""One run at a time may write to a repository; a second waits for it."""
+"""One run at a time may write to a repository; a second one waits for it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from trainform.io.git import GitError, git_folder
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 PATIENCE = 1.0
-"""Seconds after which a run that waits says so."""
-
-_PAUSE = 0.02
+"""Seconds after which a waiting run says so."""
 
 
 @contextmanager
 def claimed(root: str) -> Iterator[None]:
-    """Holds the repository, its folder itself being the lock: there is no file that could be left behind.
+    """Hold the lock of the repository at `root`.
 
-    Where the system or the file system has no such locks (Windows, some network shares), nobody waits.
+    Where the lock cannot be taken (a read-only checkout, a file system without locks), the run goes on without it.
     """
-    folder = os.open(root, os.O_RDONLY) if os.name == "posix" else None
+    lock = _acquired(lock_file(root))
     try:
-        if folder is not None:
-            _wait(folder)
         yield
     finally:
-        if folder is not None:
-            os.close(folder)
+        if lock:
+            lock.release()
 
 
-def _wait(folder: int) -> None:
-    start, told = time.monotonic(), False
-    while not _is_locked(folder):
-        if not told and time.monotonic() - start > PATIENCE:
-            told = True
-            print("waiting for another run of trainform in this repository", file=sys.stderr)
-        time.sleep(_PAUSE)
+def lock_file(root: str) -> str:
+    """The lock file of a repository, outside of its tracked files.
 
-
-def _is_locked(folder: int) -> bool:
-    """Tries to lock; False while another run has the lock."""
-    import fcntl
-
+    It is `trainform/<digest>.lock` in git's own folder, or `trainform-<digest>.lock` in the system's temporary
+    folder where there is no git; one checkout may hold several repositories.
+    """
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        folder = git_folder(root)
+    except GitError:
+        folder = ""
+    if os.path.isdir(folder):
+        return os.path.join(folder, "trainform", f"{digest}.lock")
+    import tempfile
+
+    return os.path.join(tempfile.gettempdir(), f"trainform-{digest}.lock")
+
+
+def _acquired(path: str) -> BaseFileLock | None:
+    from filelock import FileLock, Timeout  # takes 15 ms to import
+
+    lock = FileLock(path)
+    try:
+        try:
+            lock.acquire(timeout=PATIENCE)
+        except Timeout:
+            print("waiting for another run of trainform in this repository", file=sys.stderr)
+            lock.acquire()
     except OSError:
-        return True  # no such locks here
-    return True
+        return None
+    return lock

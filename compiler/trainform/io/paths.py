@@ -1,4 +1,4 @@
-"""What earlier runs left: locks, snapshots, and the files of rendered jobs."""
+"""Paths of locks, snapshots and rendered jobs, and what earlier runs left there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def snapshot_file(digest: str) -> str:
 
 
 def locked_jobs(root: str) -> list[JobId]:
-    """The jobs that have a lock, in order."""
+    """The jobs that have a lock, sorted."""
     found = []
     for environment in _folders(root, LOCKS):
         for namespace in _folders(root, f"{LOCKS}/{environment}"):
@@ -38,12 +38,12 @@ def locked_jobs(root: str) -> list[JobId]:
 
 
 def snapshots(root: str) -> list[str]:
-    """The digests of the snapshots that are kept, in order."""
+    """The digests of the stored snapshots, sorted."""
     return [name.removesuffix(".yaml") for name in _names(root, SNAPSHOTS) if name.endswith(".yaml")]
 
 
 def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
-    """What a folder holds, by name in order: None for what is no plain file. A missing one holds nothing.
+    """The contents of a folder, ordered by name: None for an entry that is not a plain file. Empty if it is missing.
 
     Raises OSError for what cannot be read.
     """
@@ -52,7 +52,7 @@ def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
 
 
 def folder_names(root: str, folder: str) -> list[str]:
-    """What a folder holds, in no order. A missing one holds nothing. Raises OSError for what cannot be read."""
+    """The names in a folder, in no order. Empty if it is missing. Raises OSError when it cannot be read."""
     try:
         return os.listdir(os.path.join(root, folder))
     except FileNotFoundError:
@@ -60,13 +60,13 @@ def folder_names(root: str, folder: str) -> list[str]:
 
 
 def file_bytes(root: str, file: str) -> bytes | None:
-    """A plain file; None where there is none. Raises OSError for what cannot be read."""
+    """The contents of a plain file; None if there is none. Raises OSError when it cannot be read."""
     return _plain(os.path.join(root, file))
 
 
 def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterator[str]:
-    """Every file below a folder, in order, as paths relative to the root; links are not followed, and folders of
-    `without` are passed over."""
+    """All files below a folder, sorted, as paths relative to the root. Links are not followed, folders of `without` are
+    skipped."""
     for above, folders, files in os.walk(os.path.join(root, folder)):
         within = os.path.relpath(above, root).replace(os.sep, "/")
         folders[:] = sorted(name for name in folders if f"{within}/{name}" not in without)
@@ -74,7 +74,7 @@ def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterat
 
 
 def leads_out(root: str, path: str) -> bool:
-    """Whether a link on the way to `path` leads out of the repository."""
+    """Whether `path` leads out of the repository through a link."""
     return not inside(root, os.path.realpath(os.path.join(root, path)))
 
 
@@ -83,7 +83,7 @@ def exists(root: str, path: str) -> bool:
 
 
 def links_out(root: str) -> list[str]:
-    """What of our own folders leads out of the repository: nothing may be written, or cleared away, through it."""
+    """Those of our own folders that lead out of the repository: nothing may be written or deleted through them."""
     real = os.path.realpath(root)
     return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(real, folder)]
 

@@ -1,4 +1,4 @@
-"""A file as a whole, as the place of a problem: for files that cannot be read, or not yet."""
+"""Diagnostics about a file as a whole, such as one that cannot be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trainform.diagnostics import Diagnostic, Path
 
 
 class WholeFile(NamedTuple):
-    """A `Place` without contents: no line of it is at fault, and it may be a folder, or not be there at all."""
+    """A `Place` without lines: it may be a folder, or not exist."""
 
     file: str
 

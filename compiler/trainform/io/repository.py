@@ -1,4 +1,4 @@
-"""A repository on disk: its root, its settings, and the files that it holds."""
+"""A repository on disk: its root, its settings and its files."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ TEMPLATES = (".yaml.j2", ".yml.j2")
 ENDINGS = (".yaml", ".yml", ".json", *TEMPLATES)
 
 KEYS = "keys"
-"""The folder of encrypted Secrets within the folder of an Environment."""
+"""The folder of encrypted Secrets in the folder of an Environment."""
 
 
 class Listing(NamedTuple):
-    """Files in order, as paths relative to the root with `/`, and what hindered the search."""
+    """Sorted files, as paths relative to the root with `/`, and the problems of the search."""
 
     files: list[str]
     diagnostics: list[Diagnostic]
 
 
 class Repository(NamedTuple):
-    """`root` is an absolute path free of links."""
+    """`root` is an absolute path without links."""
 
     root: str
     settings: Settings = Settings()
@@ -42,7 +42,7 @@ class Repository(NamedTuple):
         return Listing(runtimes.files + jobs.files, runtimes.diagnostics + jobs.diagnostics)
 
     def environments(self) -> list[str]:
-        """The folders that may hold an Environment, in order."""
+        """The folders that may hold an Environment, sorted."""
         folder = self.settings.environments
         try:
             with os.scandir(os.path.join(self.root, folder)) as found:
@@ -56,10 +56,10 @@ class Repository(NamedTuple):
         return list_files(self.root, folder)
 
     def at(self, path: str) -> Listing:
-        """The file `path`, or the files below it: a path from the current folder, or from the root.
+        """The file `path`, or the files below it: a path from the current folder, else from the root.
 
-        A file outside of the repository keeps its absolute path for a name. The root stands for
-        the repository's inputs: what was rendered into it is none.
+        A file outside of the repository is named by its absolute path. The root stands for the repository's inputs
+        and does not include its output.
         """
         found = next(filter(os.path.exists, (path, os.path.join(self.root, path))), None)
         if found is None:
@@ -82,7 +82,7 @@ def is_template(file: str) -> bool:
 
 
 def find_root(start: str) -> str:
-    """The nearest folder from `start` upwards that holds `trainform.yaml`, else `start` itself."""
+    """`start` or the nearest folder above it with a `trainform.yaml`; `start` if there is none."""
     folder = here = os.path.realpath(start)
     while not os.path.isfile(os.path.join(folder, FILE)):
         above = os.path.dirname(folder)
@@ -93,7 +93,7 @@ def find_root(start: str) -> str:
 
 
 def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
-    """The repository at `root`; with a faulty `trainform.yaml`, its errors and the defaults."""
+    """The repository at `root`; if `trainform.yaml` has errors, those and the default settings."""
     root = os.path.realpath(root)
     if not os.path.lexists(os.path.join(root, FILE)):
         return Repository(root), []
@@ -105,7 +105,7 @@ def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
 
 
 def read_file(root: str, file: str) -> bytes | Diagnostic:
-    """The bytes of `file`, a path relative to `root`; a problem (TF701) when it cannot be read."""
+    """The contents of `file`, a path relative to `root`; a diagnostic (TF701) if it cannot be read."""
     try:
         return read_bytes(os.path.join(root, file))
     except OSError as error:
@@ -113,10 +113,10 @@ def read_file(root: str, file: str) -> bytes | Diagnostic:
 
 
 def list_files(root: str, folder: str) -> Listing:
-    """Every YAML or JSON file below `folder`, hidden ones left out; a missing folder holds none.
+    """All YAML and JSON files below `folder` that are not hidden; none if it is missing.
 
-    Links are followed while they stay inside `root`: a repository from a stranger must not make
-    the compiler read, and print, what lies elsewhere on the machine.
+    Links are followed only inside of `root`: a repository that is not trusted must not make the compiler read, and
+    print, other files of the machine.
     """
     listing = Listing([], [])
     if os.path.lexists(os.path.join(root, folder)):
@@ -130,7 +130,7 @@ def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> N
         listing.diagnostics.append(_leads_out(folder))
         return
     if real in above:
-        return  # a link to a folder that holds it
+        return  # a link to a folder above
     try:
         with os.scandir(real) as found:
             entries = sorted(found, key=attrgetter("name"))
@@ -142,7 +142,7 @@ def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> N
         if name.startswith("."):
             continue
         if name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
-            listing.files.append(f"{folder}/{name}")  # as nearly all are
+            listing.files.append(f"{folder}/{name}")  # the usual case
         else:
             _list_entry(root, f"{folder}/{name}", entry, (*above, real), listing)
 
@@ -158,7 +158,7 @@ def _list_entry(root: str, path: str, entry: os.DirEntry[str], above: tuple[str,
 
 
 def inside(root: str, path: str) -> bool:
-    """Whether `path` is `root` or lies below it; both absolute and free of links."""
+    """Whether `path` is `root` or lies below it; both are absolute and without links."""
     return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
 
 

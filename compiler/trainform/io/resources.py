@@ -1,4 +1,4 @@
-"""What ships with trainform."""
+"""Files that ship with trainform."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _CATALOGUES = (
     os.path.join(_PACKAGE, "catalogue"),
     os.path.join(_PACKAGE, "..", "..", "runtimes"),
 )
-"""The catalogue in a wheel, and where an editable install leaves it: in the source repository."""
+"""The catalogue of runtimes: in a wheel, and in the source repository for an editable install."""
 
 
 class ShippedFile(NamedTuple):
-    """A file of the catalogue: its name without folder (`torch-distributed.yaml`), its text."""
+    """A file of the catalogue; `name` is without folder, such as `torch-distributed.yaml`."""
 
     name: str
     text: str
 
 
 def shipped_runtimes() -> list[ShippedFile]:
-    """The files of the catalogue of runtimes, by name."""
+    """The files of the catalogue, ordered by name."""
     folder = next(filter(os.path.isdir, _CATALOGUES))
     names = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
     return [ShippedFile(name, _text(os.path.join(folder, name))) for name in names]

@@ -1,4 +1,4 @@
-"""`trainform.yaml`: where a repository keeps what."""
+"""`trainform.yaml`: the folders of a repository."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "trainform.yaml"
 
 
 class Settings(NamedTuple):
-    """Folders relative to the root, with `/` between their parts. Every key has a default."""
+    """Folders relative to the root, with `/`. Every key has a default."""
 
     jobs: str = "jobs"
     runtimes: str = "runtimes"
@@ -28,7 +28,7 @@ KEYS = Settings._fields
 
 
 def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that `trainform.yaml` holds; the defaults where it has an error."""
+    """The settings in `trainform.yaml`; if it has errors, those and the defaults."""
     from trainform.source import load
 
     loaded = load(data, FILE)
@@ -72,7 +72,7 @@ def _normal(folder: str) -> str:
 
 
 def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
-    """Output must not be read again as input, nor lie where our state or git's does."""
+    """Output must not be read as input, nor overwrite our state or git's."""
     folders = {key: _normal(tree.get(key, key)) for key in KEYS}
     if folders["rendered"].split("/")[0] in _NO_OUTPUT:
         return [_taken(document, folders["rendered"])]

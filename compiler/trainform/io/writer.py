@@ -1,8 +1,8 @@
-"""Puts files and folders in place, so that a run may be stopped at any point.
+"""Writing files and folders so that a run may be killed at any point.
 
-Everything is first written below `.trainform/staging`, then put where it belongs in one step: a reader, or the
-next run, finds the old folder of a job or the new one, whole. Nothing here cleans up after an error: what
-a run leaves, `recover` clears away, at its end, or at the start of the next where it was killed (`staging`).
+Everything is first written below `.trainform/staging`, then moved into place in one step: a reader or the next run
+finds either the old or the new folder of a job, complete. Nothing here cleans up after an error: `recover` removes
+what is left, at the end of the run, or at the start of the next one if the run was killed (`staging`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from trainform.io.files import read_bytes, write_bytes
 STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
 DRAFT = ".trainform/draft"
-"""The name in the staging folder of a single file that is written: no folder of ours is called so."""
+"""Where a single file is written in the staging folder. No folder of ours has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobChange:
     """The new state of one job, in paths relative to the root.
 
-    `files` are those of its folder by name: None where they stay as they are, empty where the job is removed.
-    `lock` is the lock's new text, empty where it is removed; `underway` is what stands there while
-    the folder is replaced, so that the next run knows both states; empty where the job is new.
+    `files` are the files of its folder by name: None if they stay as they are, empty if the job is removed.
+    `lock` is the new lock, empty if the job is removed. `underway` is the lock while the folder is replaced, so that
+    the next run knows both states; empty if the job is new.
     """
 
     folder: str
@@ -40,16 +40,16 @@ class JobChange:
 
 
 class Staged(Enum):
-    """What is to be done about a job whose files, if it has any, are written, and wait in the staging folder."""
+    """What remains to be done for a job whose new files are in the staging folder."""
 
-    LOCK = "the lock takes the place of the one that is there"
-    NEW = "lock and folder go where there are none"
-    REPLACED = "lock and folder take the places of those that are there"
-    GOES = "nothing is staged: lock and folder are removed"
+    LOCK = "replace the lock"
+    NEW = "add lock and folder"
+    REPLACED = "replace lock and folder"
+    GOES = "remove lock and folder; nothing is staged"
 
 
 def stage(root: str, change: JobChange) -> Staged:
-    """Writes what a change consists of, and changes nothing as yet. Raises OSError where the disk does not let it."""
+    """Write the new state of a job to the staging folder. Raises OSError."""
     if change.files:
         target = os.path.join(root, change.folder) if change.underway else ""
         _stage(_staged(root, change.folder), change.files, target)
@@ -65,7 +65,7 @@ def stage(root: str, change: JobChange) -> Staged:
 
 
 def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
-    """Brings the job of a folder and a lock into its new state. Raises OSError where the disk does not let it."""
+    """Move the staged state of one job into place. Raises OSError."""
     target, lock = os.path.join(root, folder), os.path.join(root, lock_file)
     staged, staged_lock = _staged(root, folder), _staged(root, lock_file)
     if change is Staged.GOES:
@@ -73,7 +73,7 @@ def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
     elif change is Staged.LOCK:
         _rename(staged_lock, lock)
     elif change is Staged.NEW:
-        _rename(staged_lock, lock)  # first: stopped here, the next run knows what is missing
+        _rename(staged_lock, lock)  # first: if killed here, the next run knows what is missing
         _rename(staged, target)
     else:
         _rename(staged_lock + UNDERWAY, lock)
@@ -83,15 +83,17 @@ def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
 
 
 def apply_together(root: str, folder: str, locks: str) -> None:
-    """Brings all jobs of a namespace into being, whose folders and locks stand in these two, in two steps: for jobs
-    that `stand_alone`."""
+    """Move all jobs of a new namespace into place in two steps: the folder of their locks, then that of the jobs.
+
+    Only for jobs that `stand_alone`.
+    """
     _rename(_staged(root, locks), os.path.join(root, locks))  # first, as in `apply`
     _rename(_staged(root, folder), os.path.join(root, folder))
 
 
 def stand_alone(root: str, folder: str, locks: str, jobs: Collection[str]) -> bool:
-    """Whether new jobs, by the names of their folders, are all that a namespace will hold, and all that is staged
-    of it."""
+    """Whether these jobs, by the names of their folders, are all that a new namespace holds and all that is staged
+    for it."""
     if os.path.lexists(os.path.join(root, folder)) or os.path.lexists(os.path.join(root, locks)):
         return False
     staged, staged_locks = set(os.listdir(_staged(root, folder))), set(os.listdir(_staged(root, locks)))
@@ -103,7 +105,7 @@ def _staged(root: str, path: str) -> str:
 
 
 def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
-    """The new folder, beside the world. A file that stays the same in the folder `target` is linked, not written."""
+    """Write a new folder. A file that is the same in the folder `target` is linked instead."""
     _make_anew(staged)
     for name, data in files.items():
         old, new = f"{target}/{name}", f"{staged}/{name}"
@@ -112,7 +114,7 @@ def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
 
 
 def _make_anew(folder: str) -> None:
-    """An empty folder: what a first attempt of this run left in it is gone."""
+    """Create an empty folder, or empty it after an earlier attempt of this run."""
     try:
         os.mkdir(folder)
     except FileExistsError:
@@ -123,7 +125,7 @@ def _make_anew(folder: str) -> None:
 
 
 def _lay_down(path: str, data: bytes) -> None:
-    """A file in a folder that is made if it is not there, which is rare."""
+    """Write a file, and create its folder if that is missing, which is rare."""
     try:
         write_bytes(path, data)
     except FileNotFoundError:
@@ -132,7 +134,7 @@ def _lay_down(path: str, data: bytes) -> None:
 
 
 def _rename(old: str, new: str) -> None:
-    """Into a folder that is made if it is not there, which is rare: most have been."""
+    """Move a file or folder, and create the folder above if that is missing, which is rare."""
     try:
         os.replace(old, new)
     except FileNotFoundError:
@@ -156,7 +158,7 @@ def _linked(old: str, new: str) -> bool:
 
 
 def _remove(root: str, folder: str, lock_file: str) -> None:
-    """The folder goes first, in one step: a lock without a folder is a job that is gone."""
+    """Remove the folder first, in one step: a lock without a folder is a removed job."""
     target, staged = os.path.join(root, folder), _staged(root, folder)
     if os.path.isdir(target):
         os.makedirs(os.path.dirname(staged), exist_ok=True)
@@ -167,7 +169,7 @@ def _remove(root: str, folder: str, lock_file: str) -> None:
 
 
 def write(root: str, file: str, data: bytes) -> None:
-    """Whole or not at all."""
+    """Write a file, completely or not at all."""
     _rename(_drafted(root, data), os.path.join(root, file))
 
 
@@ -178,14 +180,14 @@ def _drafted(root: str, data: bytes) -> str:
 
 
 def rewrite(root: str, file: str, data: bytes) -> None:
-    """A file of the user with new contents, whole or not at all: its mode stays, and links to it do."""
+    """Replace the contents of a user's file, completely or not at all. Its mode and links to it are kept."""
     draft, path = _drafted(root, data), os.path.realpath(os.path.join(root, file))
     shutil.copymode(path, draft)
     os.replace(draft, path)
 
 
 def remove(root: str, file: str) -> None:
-    """Removes a file that may be gone already, and the folders that it leaves empty."""
+    """Remove a file, if it exists, and the folders that this leaves empty."""
     with suppress(FileNotFoundError):
         os.remove(os.path.join(root, file))
     _drop_empty(root, os.path.dirname(file))
@@ -202,17 +204,17 @@ def _drop_empty(root: str, folder: str) -> None:
 
 @contextmanager
 def staging(root: str) -> Iterator[None]:
-    """The staging folder for one run: nothing of an earlier one is in it, and nothing is left, however the run ends."""
+    """Use the staging folder for one run: it is empty at the start and removed at the end."""
     recover(root)
     try:
         yield
     finally:
-        with suppress(OSError):  # a disk that does not let it has been told of; the next run tries again
+        with suppress(OSError):  # already reported; the next run tries again
             recover(root)
 
 
 def recover(root: str) -> None:
-    """Clears away what a run left that was stopped; a folder that it had moved aside goes back first."""
+    """Remove what a killed run left, after moving back a folder that it had moved aside."""
     staging = os.path.join(root, STAGING)
     for above, folders, _ in os.walk(staging):
         for name in folders:

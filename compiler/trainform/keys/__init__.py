@@ -1,1 +1,1 @@
-"""Key pairs for MPI and Flux jobs: made, and encrypted for the repository."""
+"""Key pairs for MPI and Flux jobs: generated, and encrypted for the repository."""

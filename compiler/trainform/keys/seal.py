@@ -1,7 +1,7 @@
-"""Key Secrets, encrypted for a repository: as SealedSecrets, or as SOPS writes them for age.
+"""Encryption of key Secrets for a repository: as SealedSecrets, or as SOPS writes them for age.
 
-`trainform keys` alone calls this, with the libraries of the extra `secrets` installed. Session keys and
-nonces come from the caller; RSA-OAEP and age draw on their libraries' own randomness besides.
+Needs the libraries of the extra `secrets`. Session keys and nonces come from the caller; RSA-OAEP and age also use
+the randomness of their libraries.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from trainform.keys.make import KeySecret
 
 RandomBytes = Callable[[int], bytes]
-"""So many bytes that nobody can guess."""
+"""That many unpredictable bytes, as `os.urandom` returns them."""
+
+MODES = ("sealed-secret", "sops")
+"""The modes of `spec.secrets` that need key files."""
 
 _KEY_BYTES = 32
 _SOPS_NONCE_BYTES = 32
@@ -30,13 +34,29 @@ _SOPS_VERSION = "3.9.0"
 
 
 class SealingError(Exception):
-    """Nothing can be encrypted for what the Environment names. The message holds nothing of the keys."""
+    """The Environment's certificate or recipients cannot be encrypted for. The message shows nothing of the keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """For whom an Environment encrypts: `certificate` (PEM) in mode sealed-secret, `recipients` in mode sops."""
+
+    mode: str
+    certificate: bytes = b""
+    recipients: tuple[str, ...] = ()
+
+
+def encrypt(secret: KeySecret, sealing: Sealing, random_bytes: RandomBytes, now: str) -> Tree:
+    """The encrypted document. SOPS records `now`, a time as RFC 3339 in UTC. Raises SealingError."""
+    if sealing.mode == "sops":
+        return sops_encrypt(secret, sealing.recipients, random_bytes, now)
+    return seal(secret, sealing.certificate, random_bytes)
 
 
 def seal(secret: KeySecret, certificate: bytes, random_bytes: RandomBytes) -> Tree:
-    """The SealedSecret that only the cluster of `certificate` (PEM) opens, under this name and namespace.
+    """The SealedSecret that only the cluster of `certificate` (PEM) can decrypt, under this name and namespace.
 
-    Raises SealingError when `certificate` is none, or holds no RSA key.
+    Raises SealingError when `certificate` is no certificate, or holds no RSA key.
     """
     need, public_key = secret.need, _rsa_key(certificate)
     label = f"{need.namespace}/{need.name}".encode()
@@ -69,7 +89,7 @@ def _rsa_key(certificate: bytes) -> RSAPublicKey:
 
 
 def _hybrid(value: bytes, key: RSAPublicKey, label: bytes, random_bytes: RandomBytes) -> str:
-    """A session key for `key`, then `value` under it. The nonce is zero: a session key is used once.
+    """A session key encrypted with `key`, then `value` encrypted with it. The nonce is zero, as each key is used once.
 
     Source: sealed-secrets `pkg/crypto`.
     """

@@ -81,7 +81,7 @@ class Details(NamedTuple):
 
     outcome: Outcome
     frozen: list[FrozenJob]
-    current: dict[str, CurrentInputs]
+    current: Mapping[str, CurrentInputs]
     locks: LockStore
     changes: dict[JobId, JobChange]
 
@@ -220,38 +220,63 @@ def plan_chunk(
     """What becomes of the jobs of a chunk: they are resolved, compiled, admitted, and staged."""
     locks = workspace.locks.fresh()
     plan = ChangeSet(stats=ChunkStats.of(environments, chunk))
+    apart = _set_apart(workspace, options, environments, locks, chunk, plan)
+    wants_job = not apart.problems and not options.allow_empty
+    outcome = compile_environments(environments, apart.problems, wants_job=wants_job)
+    plan.stats.add_outcome(
+        environments, outcome, [*(job.id for job in apart.frozen), *(job.id for job in apart.elsewhere)]
+    )
+    plan.diagnostics, plan.failures = chunk.found(outcome), outcome.failures
+    work = _Work(workspace, options, environments, locks, outcome, current_inputs(environments, outcome), plan)
+    try:
+        work.keep(apart.frozen)
+        work.put_compiled()
+        work.add_elsewhere(apart.elsewhere)
+        plan.behind = behind([(job.id, job.lock.pins) for job in apart.frozen], work.current)
+        work.add_snapshots(apart.frozen)
+    except OSError as error:
+        problem = os_error("TF701", error.filename or "", error, "cannot be read")
+        return ChangeSet(stats=plan.stats, conflicts=[*plan.conflicts, problem])
+    compiled = ((job.environment, job.namespace, job.name) for job in outcome.jobs)
+    plan.present = {*(job.id for job in apart.frozen), *compiled}
+    if options.covers_everything and not chunk.is_whole:
+        work.remember(apart.frozen, chunk)
+    if chunk.is_whole:
+        plan.details = Details(outcome, apart.frozen, work.current, locks, work.changes)
+    return plan
+
+
+class _Apart(NamedTuple):
+    """The jobs of a chunk that are not compiled, and the problems of the repository itself."""
+
+    frozen: list[FrozenJob]
+    elsewhere: list[JobElsewhere]
+    problems: list[Diagnostic]
+
+
+def _set_apart(
+    workspace: Workspace,
+    options: BuildOptions,
+    environments: Sequence[EnvironmentInputs],
+    locks: LockStore,
+    chunk: Chunk,
+    plan: ChangeSet,
+) -> _Apart:
+    """Takes out the jobs that were not asked for, those of other shards, and those that are frozen. An upgrade is only
+    about frozen jobs, and leaves alone those that it does not thaw."""
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
         problems += select(environments, options.jobs, workspace.repository.root)
     elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]
     frozen = [job for each in environments for job in take_frozen(each, locks, options.thaws)]
-    if options.upgrade:
-        frozen = []  # those that are not upgraded are none of this run's business
-        if not options.jobs:
-            plan.conflicts += [problem for each in environments for problem in keep_frozen_only(each, locks)]
-        elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, locks)) and options.thaws(lock)]
-        problems += _unknown_runtime(options, environments, locks) if chunk.is_whole else []
-    outcome = compile_environments(environments, problems, wants_job=not problems and not options.allow_empty)
-    plan.stats.add_outcome(environments, outcome, [*(job.id for job in frozen), *(job.id for job in elsewhere)])
-    current = current_inputs(environments, outcome)
-    plan.diagnostics = chunk.found(outcome)
-    plan.failures = outcome.failures
-    try:
-        work = _Work(workspace, options, environments, locks, outcome, current, plan)
-        work.keep(frozen)
-        work.put_compiled()
-        work.add_elsewhere(elsewhere)
-        plan.behind = behind([(job.id, job.lock.pins) for job in frozen], current)
-        work.add_snapshots(frozen)
-    except OSError as error:
-        problem = os_error("TF701", error.filename or "", error, "cannot be read")
-        return ChangeSet(stats=plan.stats, conflicts=[*plan.conflicts, problem])
-    plan.present = {*(job.id for job in frozen), *((job.environment, job.namespace, job.name) for job in outcome.jobs)}
-    if options.covers_everything and not chunk.is_whole:
-        work.remember(frozen, chunk)
+    if not options.upgrade:
+        return _Apart(frozen, elsewhere, problems)
+    if not options.jobs:
+        plan.conflicts += [problem for each in environments for problem in keep_frozen_only(each, locks)]
     if chunk.is_whole:
-        plan.details = Details(outcome, frozen, current, locks, work.changes)
-    return plan
+        problems += _unknown_runtime(options, environments, locks)
+    elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, locks)) and options.thaws(lock)]
+    return _Apart([], elsewhere, problems)
 
 
 def _unknown_runtime(

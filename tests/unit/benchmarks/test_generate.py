@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from benchmarks.generate import ENVIRONMENTS, RUNTIMES, Job, mixed_files, mixed_job, torch_files, write
-from trainform.cli import run
+from trainform.cli.main import run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from trainform.cli import run
+from trainform.cli.main import run
 
 JOB = dedent(
     """\

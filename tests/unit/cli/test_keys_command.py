@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from base64 import b64decode
 from pathlib import Path
@@ -20,7 +19,8 @@ from cryptography.hazmat.primitives.serialization import (
 
 from support.sealing import certificate, recipient, sops_decrypt, unseal
 from trainform.core.secrets import SecretNeed
-from trainform.keys.making import Sealing, make_keys
+from trainform.keys.files import make_keys
+from trainform.keys.seal import Sealing
 
 JOB = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
@@ -240,7 +240,7 @@ def test_the_extra_is_named_where_it_is_missing(jobs, trainform, monkeypatch, pa
 def test_two_jobs_with_one_secret_share_its_file():
     need = SecretNeed.of("ssh", "llm-mpi-ssh-auth", "ml")
     sealing = Sealing("sealed-secret", certificate())
-    assert len(make_keys([need, need], (), sealing, os.urandom, "")) == 1
+    assert len(make_keys([need, need], (), sealing)) == 1
 
 
 def test_a_link_that_leads_out_is_not_followed(jobs, trainform, tmp_path_factory):

@@ -9,9 +9,8 @@ import pytest
 
 from trainform import Plugin
 from trainform.core.plugin import STAGES
-from trainform.core.registry import ORDER, PluginError, from_entry_points
+from trainform.core.registry import ORDER, EntryPoint, PluginError, from_entry_points
 from trainform.installed import installed_plugins, load_plugins
-from trainform.io.entry_points import EntryPoint
 
 
 class Toy(Plugin):

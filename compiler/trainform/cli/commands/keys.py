@@ -1,10 +1,8 @@
-"""`trainform keys`: make the keys that jobs lack, encrypted."""
+"""`trainform keys`: make the keys that jobs lack."""
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -13,12 +11,7 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
-    from trainform.diagnostics import Diagnostic, Path
-    from trainform.io.repository import Repository
-    from trainform.keys.files import KeyTask
-    from trainform.keys.making import Sealing
-
-SECRETS: Path = ("spec", "secrets")
+    from trainform.keys.files import NewKeys
 
 
 @command()
@@ -34,75 +27,25 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
     with mode sealed-secret or sops need key files. A file that exists is never changed: to replace
     a key, remove its file first.
     """
-    from trainform.io.repository import open_repository
-    from trainform.keys.files import key_tasks
+    from trainform.diagnostics.order import has_errors
+    from trainform.keys.files import write_missing_keys
 
-    repository, problems = open_repository(chosen_root(root))
-    if problems:
-        return _tell([], problems, form)
-    tasks, problems = key_tasks(repository, jobs, chosen_environments(env))
-    wrote = [path for task in tasks for path in _run(repository, task, problems)]
-    return _tell(wrote, problems, form)
+    new = write_missing_keys(chosen_root(root), jobs, chosen_environments(env))
+    _print(new, form)
+    return FAULTY if has_errors(new.diagnostics) else OK
 
 
-def _run(repository: Repository, task: KeyTask, problems: list[Diagnostic]) -> list[str]:
-    """Writes the missing key files of one Environment: their paths. Adds what goes wrong to `problems`."""
-    from trainform.io.repository import KEYS
-    from trainform.keys.files import write_key
-    from trainform.keys.making import MODES, Sealing, make_keys
-    from trainform.keys.seal import SealingError
-
-    if task.secrets.mode not in MODES:
-        return []
-    sealing = _sealing(repository, task)
-    if not isinstance(sealing, Sealing):
-        problems.append(sealing)
-        return []
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    try:
-        made = make_keys(task.needs, task.existing, sealing, os.urandom, now)
-    except SealingError as error:
-        problems.append(_refused(task, str(error)))
-        return []
-    files = {f"{task.folder}/{KEYS}/{name}": text for name, text in made}
-    failed = {path: problem for path, text in files.items() if (problem := write_key(repository, path, text))}
-    problems += failed.values()
-    return [path for path in files if path not in failed]
-
-
-def _sealing(repository: Repository, task: KeyTask) -> Sealing | Diagnostic:
-    from trainform.keys.making import Sealing
-
-    mode, certificate = task.secrets.mode, task.secrets.certificate
-    if mode == "sops":
-        return Sealing(mode, recipients=tuple(task.secrets.recipients))
-    data = repository.read(f"{task.folder}/{certificate}")
-    return Sealing(mode, data) if isinstance(data, bytes) else data
-
-
-def _refused(task: KeyTask, reason: str) -> Diagnostic:
-    from trainform.diagnostics import Diagnostic
-
-    if task.secrets.mode == "sops":
-        path, hint = (*SECRETS, "recipients"), "write the public key that `age-keygen -y` prints"
-    else:
-        path, hint = (*SECRETS, "certificate"), "write there what `kubeseal --fetch-cert` prints"
-        reason = f"{task.secrets.certificate} {reason}"
-    return Diagnostic("TF708", "error", reason, hint, path, task.document)
-
-
-def _tell(wrote: list[str], problems: list[Diagnostic], form: str) -> int:
+def _print(new: NewKeys, form: str) -> None:
     from trainform.cli.terminal import print_diagnostics, print_json
     from trainform.diagnostics.documents import API_VERSION
-    from trainform.diagnostics.order import has_errors, in_order
+    from trainform.diagnostics.order import in_order
 
     if form == "json":
-        told = [problem.to_json() for problem in in_order(problems)]
-        print_json({"apiVersion": API_VERSION, "kind": "KeysResult", "wrote": wrote, "diagnostics": told})
-    else:
-        print_diagnostics(problems, sys.stderr)
-        for path in wrote:
-            print(f"wrote {path}")
-        if not wrote and not problems:
-            print("no key is missing")
-    return FAULTY if has_errors(problems) else OK
+        told = [problem.to_json() for problem in in_order(new.diagnostics)]
+        print_json({"apiVersion": API_VERSION, "kind": "KeysResult", "wrote": new.wrote, "diagnostics": told})
+        return
+    print_diagnostics(new.diagnostics, sys.stderr)
+    for path in new.wrote:
+        print(f"wrote {path}")
+    if not new.wrote and not new.diagnostics:
+        print("no key is missing")

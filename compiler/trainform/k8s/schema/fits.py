@@ -38,11 +38,11 @@ def _made(schema: Schema) -> Fits:
     return _scalar(schema)
 
 
-def _anything(value: Any) -> bool:
+def _anything(_value: Any) -> bool:
     return True
 
 
-def _nothing(value: Any) -> bool:
+def _nothing(_value: Any) -> bool:
     return False
 
 

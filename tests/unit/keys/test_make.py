@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from trainform.core.secrets import SecretNeed, key_files
+from trainform.core.secrets import SecretNeed
 from trainform.keys.make import curve_secret, ssh_secret, z85
 
 SSH = SecretNeed.of("ssh", "llm-mpi-ssh-auth", "ml")
@@ -54,47 +54,3 @@ def test_a_secret_in_memory_shows_nothing_of_its_keys():
     shown = repr(ssh_secret(SSH, b"-----BEGIN EC PRIVATE KEY-----", b"ecdsa-sha2-nistp521"))
     assert "PRIVATE" not in shown
     assert "ecdsa" not in shown
-
-
-@pytest.mark.parametrize(
-    ("kind", "type_", "keys"),
-    [
-        ("ssh", "kubernetes.io/ssh-auth", ("ssh-privatekey", "ssh-publickey")),
-        ("curve", "Opaque", ("curve.cert",)),
-    ],
-)
-def test_what_pods_look_for(kind, type_, keys):
-    need = SecretNeed.of(kind, "s", "ml")
-    assert (need.type, need.keys) == (type_, keys)
-
-
-def test_no_two_secrets_share_a_file():
-    files = {SecretNeed.of("ssh", name, space).file for space, name in (("a", "b-c"), ("a-b", "c"))}
-    assert files == {"a.b-c.yaml", "a-b.c.yaml"}
-
-
-HEAD = {"metadata": {"name": "s", "namespace": "ml"}}
-
-
-@pytest.mark.parametrize(
-    ("tree", "is_one"),
-    [
-        ({"kind": "SealedSecret", **HEAD}, True),
-        ({"kind": "Secret", "sops": {}, **HEAD}, True),
-        ({"kind": "Secret", "stringData": {"ssh-privatekey": "in the clear"}, **HEAD}, True),
-        ({"kind": "Secret", "data": {"curve.cert": "in the clear"}, **HEAD}, True),
-        ({"kind": "Secret", "data": {".dockerconfigjson": "e30="}, **HEAD}, False),
-        ({"kind": "Secret", "data": "?", **HEAD}, False),
-        ({"kind": "Queue", **HEAD}, False),
-        ({"kind": "SealedSecret", "metadata": {"name": "s"}}, False),
-        ({"kind": "SealedSecret", "metadata": ["?"]}, False),
-        ({}, False),
-    ],
-)
-def test_key_files_are_found_by_namespace_and_name(tree, is_one):
-    assert key_files([tree]) == ({("ml", "s"): tree} if is_one else {})
-
-
-def test_the_first_key_file_of_a_name_counts():
-    first, second = ({"kind": "SealedSecret", "spec": number, **HEAD} for number in (1, 2))
-    assert key_files([first, second]) == {("ml", "s"): first}
