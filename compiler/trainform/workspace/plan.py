@@ -253,6 +253,9 @@ class _Apart(NamedTuple):
     elsewhere: list[JobElsewhere]
     problems: list[Diagnostic]
 
+    def ids(self) -> list[JobId]:
+        return [*(job.id for job in self.frozen), *(job.id for job in self.elsewhere)]
+
 
 def _set_apart(
     workspace: Workspace,
