@@ -19,17 +19,17 @@ def repository_options(command: F) -> F:
         "--root",
         type=click.Path(exists=True, file_okay=False),
         metavar="DIR",
-        help="The repository. Default: the nearest folder above with trainform.yaml, else this one.",
+        help="Repository root. Default: the current folder or its closest parent with a trainform.yaml.",
     )
-    env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; may repeat.")
+    env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; can be repeated.")
     return root(env(command))
 
 
 def scale_options(command: F) -> F:
     """`--shard` and `--workers`: for repositories of many thousand jobs. The result does not depend on them."""
-    shard = click.option("--shard", metavar="K/N", help="Only every Nth job: for N machines side by side.")
+    shard = click.option("--shard", metavar="K/N", help="Process shard K of N, for running on N machines in parallel.")
     workers = click.option(
-        "--workers", type=click.IntRange(min=1), metavar="N", help="Processes. Default: one for each processor."
+        "--workers", type=click.IntRange(min=1), metavar="N", help="Number of worker processes. Default: one per CPU."
     )
     return shard(workers(command))
 

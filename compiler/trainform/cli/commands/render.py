@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     "--format",
     "form",
     type=click.Choice(["text", "yaml", "json"]),
-    help="Of what is printed. Default: text; yaml for a stream.",
+    help="Output format. Default: text (yaml for stdin).",
 )
-@click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
-@click.option("--allow-empty", is_flag=True, help="Remove the last jobs of an environment, too.")
+@click.option("--keep-going", is_flag=True, help="Write valid jobs even if others have errors (still exits 2).")
+@click.option("--allow-empty", is_flag=True, help="Allow deleting all jobs of an environment.")
 @scale_options
 @repository_options
 def render(
@@ -36,17 +36,17 @@ def render(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Compile TrainJobs and write what changed below rendered/.
+    """Compile TrainJobs and write the changed manifests to rendered/.
 
-    JOB is [namespace/]name or the path of a file; without one, every job is rendered, and the files of
-    jobs that are gone are removed. An error anywhere means that nothing is written.
+    JOB is [namespace/]name or a file path. Without JOB, all jobs are rendered, and the manifests of deleted
+    jobs are removed. If there is any error, nothing is written.
 
-    A job whose TrainJob did not change stays byte for byte as it is, even when its runtime, its
-    Environment or trainform did: see "trainform upgrade".
+    Jobs are frozen: a job is rendered again only if its own TrainJob changed, not if its runtime, its
+    Environment or trainform did. To re-render frozen jobs, use "trainform upgrade".
 
-    --shard 2/4 does the second quarter of the work: what four machines write makes one whole.
+    --shard 2/4 processes the second of four shards. Run all four and commit their combined output.
 
-    With "-" for JOB, one YAML stream is read from stdin and the manifests go to stdout.
+    If JOB is "-", a YAML stream is read from stdin and the manifests are printed to stdout.
     """
     if "-" in jobs:
         return _stream(jobs, form or "yaml", keep_going)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Mark finished TrainJobs in their files to run again.
+    """Make finished jobs run again.
 
-    The mark is the annotation trainform.dev/rerun.
+    Sets the annotation trainform.dev/rerun in their TrainJob files.
 
-    Nothing else in the files changes, comments and formatting included. Commit that, with what "trainform
-    render" makes of it; what else it takes depends on how objects are named, and is printed.
+    Nothing else in the files changes; comments and formatting are kept. Then run "trainform render" and commit
+    both. If more steps are needed (with stable names, you must delete the finished JobSet), they are printed.
     """
     from trainform.diagnostics.order import has_errors
     from trainform.io.lock import claimed
