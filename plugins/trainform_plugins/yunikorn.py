@@ -93,8 +93,8 @@ def _still_fits(plan: Plan) -> None:
         if step.annotations.get(GROUPS) != groups:
             plan.report(
                 "TF363",
-                f"after the patches, {GROUPS} no longer fits the pods of JobSet/{plan.name}",
-                hint=f"patch the annotation as well, to '{groups}', or change the job instead",
+                f"after the patches, {GROUPS} no longer matches the pods of JobSet/{plan.name}",
+                hint=f"also patch the annotation to '{groups}', or change the job instead",
                 path=("spec", "patches"),
                 place=plan.destination.document,
                 object=f"JobSet/{plan.name}",

@@ -25,9 +25,9 @@ def deletes_itself(plan: Plan, jobset: Tree) -> None:
     for path in _ttl_paths(jobset):
         plan.report(
             "TF620",
-            f"{ENGINES[engine]} makes a job anew that deletes itself when it is finished: it would "
+            f"the job deletes itself when it finishes, and {ENGINES[engine]} recreates it: it would "
             "train again and again",
-            hint=f"remove {TTL}, and the job from git when it is done; gitops: {{allow: [ttl]}} permits it",
+            hint=f"remove {TTL}, and delete the job from git when it is done; or allow it: gitops: {{allow: [ttl]}}",
             **found(plan, jobset, path),
         )
 
@@ -53,9 +53,9 @@ def claims_die_with_their_job(plan: Plan, jobset: Tree) -> None:
             continue
         plan.report(
             "TF621",
-            "these claims, and what is on them, are deleted with each version of the job: any edit makes a new one",
-            hint="write retentionPolicy: {whenDeleted: Retain}; or mount a PersistentVolumeClaim of your own, which "
-            "every version finds; gitops: {allow: [delete-claims]} permits it",
+            "each edit of the job creates new claims and deletes the old ones with all their data",
+            hint="write retentionPolicy: {whenDeleted: Retain}; or mount your own PersistentVolumeClaim, which "
+            "all versions share; or allow it: gitops: {allow: [delete-claims]}",
             **found(plan, jobset, ("spec", "volumeClaimPolicies", index)),
         )
 
@@ -76,8 +76,8 @@ def is_made_anew(plan: Plan, jobset: Tree) -> None:
     for key, what in forcing:
         plan.report(
             "TF622",
-            f"{what} may delete a running or finished job, and start it from the beginning",
+            f"{what} can delete a running or finished job and restart it from the beginning",
             severity="warning",
-            hint="remove it; gitops: {naming: content-hash} makes a new job of a changed one",
+            hint="remove it; with gitops: {naming: content-hash}, a changed job becomes a new object",
             **found(plan, jobset, ("metadata", "annotations", key)),
         )
