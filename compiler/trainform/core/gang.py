@@ -44,15 +44,15 @@ def effective_gang(plan: Plan) -> Gang:
         return own
     if choice.scheduler == "none":
         if own.scheduler:
-            message = f"the runtime's {own.scheduler} gang is turned off by Environment {plan.environment.name}"
-            _tell(plan, message, "pods of a job may then start without each other", error=False)
+            message = f"Environment {plan.environment.name} disables the runtime's {own.scheduler} gang"
+            _tell(plan, message, "the pods of a job may then start one by one", error=False)
         return NO_GANG
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (
-            f"the runtime asks for a {own.scheduler} gang, and Environment {plan.environment.name} "
-            f"for {choice.scheduler}: pods of two gangs stay Pending"
+            f"the runtime uses a {own.scheduler} gang, but Environment {plan.environment.name} "
+            f"uses {choice.scheduler}: pods in two gangs stay Pending"
         )
-        _tell(plan, message, "use a runtime without podGroupPolicy there", error=True)
+        _tell(plan, message, "use a runtime without podGroupPolicy in this Environment", error=True)
         return own
     timeout = choice.schedule_timeout_seconds
     return Gang(
@@ -88,15 +88,15 @@ def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
     members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
     if any(pods.replicas > 1 for pods in plan.pod_sets):
         controllers = sum(pods.count for pods in plan.pod_sets)
-        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
+        _deviates(plan, "D19", f"ignore replicas: a gang of {controllers} pods, not {members}")
     bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
     if bare != defaulted:
-        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
+        _deviates(plan, "D18", "count only requests; here a limit without a request counts as the request")
     if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
         return members, defaulted
     admitted = _requests(plan, limits=True, admitted=True)
     if admitted != defaulted:
-        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
+        _deviates(plan, "D15", "ignore what RuntimeClass and LimitRange add to the pods")
     return members, admitted
 
 

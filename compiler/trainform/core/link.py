@@ -45,7 +45,7 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
     return Diagnostic(
         "TF201",
         "error",
-        f"{ref.kind} {ref.name!r} is not found{where}",
+        f"{ref.kind} {ref.name!r} not found{where}",
         _other_place(job, inputs, catalogue) or _near(job, inputs, catalogue),
         ("spec", "runtimeRef", "name"),
         item.document,
@@ -58,9 +58,9 @@ def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
     for kind, namespace, name in same_name:
         if namespace in ("", own):
-            return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
+            return f"a {kind} with this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
     for kind, namespace, _ in same_name:
-        return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
+        return f"a {kind} with this name exists in namespace {namespace}, but only jobs in that namespace can use it"
     if ref.kind == KINDS[1] and ref.name in catalogue.names():
         return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
     return ""
@@ -74,7 +74,7 @@ def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
         usable = sorted({*usable, *catalogue.names()})
     if near := did_you_mean(ref.name, usable):
         return near
-    return f"known are {', '.join(usable)}" if usable else "add the runtime under runtimes/"
+    return f"available: {', '.join(usable)}" if usable else "add the runtime to runtimes/"
 
 
 def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
@@ -85,7 +85,7 @@ def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
             "error",
             f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: "
             f"{dotted(error.path)}: {error.message}",
-            "repair the runtime first",
+            "fix the runtime first",
             ("spec", "runtimeRef", "name"),
             item.document,
             **shown_at(error.path, job.metadata.name),

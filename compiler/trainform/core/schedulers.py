@@ -63,9 +63,9 @@ def _other_scheduler(plan: Plan, jobset: Tree, step: Step, name: object) -> None
     wanted = SCHEDULER_NAMES[plan.gang.scheduler]
     plan.report(
         "TF360",
-        f"pods of {step.name!r} go to scheduler {name or 'default-scheduler'}, and the "
+        f"pods of {step.name!r} use scheduler {name or 'default-scheduler'}, but the "
         f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
-        hint=f"leave schedulerName out, or write {wanted}",
+        hint=f"remove schedulerName, or set it to {wanted}",
         path=path,
         place=place,
         object=f"JobSet/{plan.name}",
@@ -80,8 +80,8 @@ def _gang_is_installed(plan: Plan) -> None:
         return
     plan.report(
         "TF153",
-        f"the runtime asks for a {scheduler} gang, which Environment {plan.environment.name} does not have",
-        hint=f"{_known(installed)}; add it to spec.cluster.schedulers where it is installed, "
+        f"the runtime needs {scheduler}, which is not installed in Environment {plan.environment.name}",
+        hint=f"{_known(installed)}; if it is installed, add it to spec.cluster.schedulers, "
         "or choose another gang in spec.scheduling.gang",
         path=POLICY,
         place=plan.runtime_document,
@@ -95,10 +95,10 @@ def _pods_are_served(plan: Plan, jobset: Tree, step: Step, name: str) -> None:
     place, path = blame(plan, jobset, (*step.pod_path, "spec", "schedulerName"))
     plan.report(
         "TF153",
-        f"pods of {step.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
-        "does not have: they would stay Pending",
-        hint=f"{_known(installed)}; leave schedulerName out, "
-        f"or add {OWNERS[name]} to spec.cluster.schedulers where it is installed",
+        f"pods of {step.name!r} use scheduler {name}, which is not installed in Environment "
+        f"{plan.environment.name}: they would stay Pending",
+        hint=f"{_known(installed)}; remove schedulerName, "
+        f"or, if it is installed, add {OWNERS[name]} to spec.cluster.schedulers",
         path=path,
         place=place,
         object=f"JobSet/{plan.name}",
@@ -118,7 +118,7 @@ def _installed(plan: Plan) -> Sequence[str] | None:
 
 
 def _known(installed: Sequence[str]) -> str:
-    return f"installed there: {', '.join(installed) or 'no gang scheduler'}"
+    return f"installed: {', '.join(installed) or 'no gang scheduler'}"
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
@@ -135,10 +135,10 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
         return
     if waiting is None and not order:
         return
-    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after the other"
+    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after another"
     plan.report(
         "TF361",
-        f"{what}, and the {plan.gang.scheduler} gang waits for the pods of all: neither may ever start",
+        f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
         severity="warning",
         hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
         path=("spec", "scheduling", "gang", "scheduler"),
@@ -155,7 +155,7 @@ def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
             "TF563",
             f"{fact} is not declared: {consequence}",
             severity="warning",
-            hint="put it beside the Environment, so that jobs can be checked against it",
+            hint="add it to the Environment's folder, so that jobs can be checked against it",
             path=("spec", "cluster"),
             place=plan.destination.document,
         )

@@ -46,7 +46,7 @@ CODES: dict[str, str] = {
     "TF164": "gang settings of Environment and runtime conflict",
     # TF2xx: linking (references between objects)
     "TF201": "runtime not found",
-    "TF202": "no TrainJob found",
+    "TF202": "input without a TrainJob",
     "TF203": "duplicate object name",
     "TF204": "object of an unrelated kind is ignored",
     "TF205": "outdated kind or API version",

@@ -19,7 +19,7 @@ from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TAG, T
         (TAG, "::warning file=jobs/llm.yaml,line=3,col=3,title=TF607 image without a tag%2C or with a moving tag::"
          "spec.trainer: image without a tag"),
         (PORT, "::notice file=jobs/llm.yaml,line=1,col=1,title=TF606 port used twice in a pod::port used twice"),
-        (NOWHERE, "::error title=TF202 no TrainJob found::there is no TrainJob here"),
+        (NOWHERE, "::error title=TF202 input without a TrainJob::no TrainJob found"),
         (STREAM, "::error title=TF102 wrong type::spec: must be a number"),
     ],
     ids=["error", "warning", "info", "of no file", "of a stream"],

@@ -81,8 +81,8 @@ def _missed(change: _Change) -> Iterator[_Misfit]:
     name = object_name(change.then)
     if name in _named_by_pods(change.new):
         jobset = object_name(change.new)
-        hint = "keep it, or patch what names it out of the pods"
-        yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} wait for", hint)
+        hint = "keep it, or also patch away the references in the pods"
+        yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} need", hint)
 
 
 def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
@@ -90,7 +90,7 @@ def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_pod_count(change.old), table(change.then, "spec").get("minMember"))
     if given is None or given == wanted or before == (wanted, given):
         return
-    message = f"waits for {given} pods, and {object_name(change.new)} has {wanted}"
+    message = f"waits for {given} pods, but {object_name(change.new)} has {wanted}"
     yield _Misfit(now, ("spec", "minMember"), message, f"patch it to {wanted}, {_OR_NODES}")
 
 
@@ -100,8 +100,8 @@ def _resources(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_requests(change.old), _amounts(table(table(change.then, "spec"), "minResources")))
     if not given or given == wanted or before == (wanted, given):
         return
-    message = f"asks for {_shown(given)}, and the pods of {object_name(change.new)} for {_shown(wanted)}"
-    yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same, or remove it")
+    message = f"requests {_shown(given)}, but the pods of {object_name(change.new)} request {_shown(wanted)}"
+    yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same amounts, or remove it")
 
 
 def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
@@ -112,11 +112,11 @@ def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
     strangers = [host for host in listed if pods.find(host) is None]
     jobs = {found[0] for host in then if (found := pods_then.find(host))}
     missing = next(pods.missing(listed, jobs), "")
-    jobset, hint = object_name(change.new), f"patch the hostfile as well, {_OR_NODES}"
+    jobset, hint = object_name(change.new), f"also patch the hostfile, {_OR_NODES}"
     if strangers:
-        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is no pod of {jobset}", hint)
+        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is not a pod of {jobset}", hint)
     elif missing:
-        yield _Misfit(now, HOSTFILE, f"lacks {missing}, a pod of {jobset}", hint)
+        yield _Misfit(now, HOSTFILE, f"does not list {missing}, a pod of {jobset}", hint)
 
 
 def _pod_count(jobset: Tree) -> int:
@@ -176,8 +176,8 @@ def _shown(amounts: Requests) -> str:
 
 def _removed_jobset(jobset: Tree, patched: Patched) -> PatchProblem:
     name = object_name(jobset)
-    hint = "leave the job out by spec.jobs of the Environment instead"
-    message = f"removes {name}: without it there is no job"
+    hint = "exclude the job with the Environment's spec.jobs instead"
+    message = f"removes {name}, so nothing of the job would run"
     return PatchProblem(patched.changed[name], ("patch",), message, hint, object=name)
 
 
