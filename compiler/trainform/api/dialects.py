@@ -107,9 +107,9 @@ JOB: dict[str, Advice] = {
     "spec.ttlSecondsAfterFinished": Advice(f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"),
     "spec.template": Advice(f"{_RUNTIME}, or write {_POD_PATCH}"),
     "spec.runtimeRef.apiVersion": Advice(
-        "write spec.runtimeRef.apiGroup, or leave it out", "apiGroup: trainer.kubeflow.org"
+        "write spec.runtimeRef.apiGroup, or remove it", "apiGroup: trainer.kubeflow.org"
     ),
-    "spec.runtimeRef.namespace": Advice("leave it out: a TrainingRuntime is looked up in the job's own namespace"),
+    "spec.runtimeRef.namespace": Advice("remove it: a TrainingRuntime is looked up in the job's own namespace"),
     "spec.trainer.volumeMounts": _MOUNTS,
     "spec.trainer.volumes": Advice(f"write {_POD_PATCH}.spec.volumes"),
     "spec.trainer.nodeSelector": Advice(
@@ -122,16 +122,16 @@ JOB: dict[str, Advice] = {
         "write spec.trainer.resourcesPerNode", 'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}}'
     ),
     "spec.initializer.model.accessToken": Advice(
-        "write a Secret and name it in spec.initializer.model.secretRef", "secretRef: {name: hf-token}"
+        "put it in a Secret and refer to it in spec.initializer.model.secretRef", "secretRef: {name: hf-token}"
     ),
     "spec.initializer.dataset.accessToken": Advice(
-        "write a Secret and name it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
+        "put it in a Secret and refer to it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
     ),
     f"{_JOB_PATCH}.template.spec.parallelism": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
     f"{_JOB_PATCH}.template.spec.completions": Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}"),
-    f"{_JOB_PATCH}.replicas": Advice("leave it out: a step is one Job; write spec.trainer.numNodes"),
+    f"{_JOB_PATCH}.replicas": Advice("remove it: a step is one Job; write spec.trainer.numNodes"),
     f"{_PATCH}.template.spec.ttlSecondsAfterFinished": Advice(
-        f"{_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished: a patch cannot"
+        f"a patch cannot set it: {_RUNTIME}, at {_TEMPLATE}.ttlSecondsAfterFinished"
     ),
     **{f"{_POD_PATCH}.spec.containers[].{field}": advice for field, advice in _PATCHED_CONTAINER.items()},
     **{
@@ -174,14 +174,14 @@ RUNTIME: dict[str, Advice] = {
         f"spec.{field}": Advice(f"write {_TEMPLATE}.{field}")
         for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
     },
-    **{f"{_TEMPLATE}.{field}": Advice(f"it is a field of pods: write {_POD}.{field}") for field in _POD_FIELDS},
+    **{f"{_TEMPLATE}.{field}": Advice(f"this is a pod field: write {_POD}.{field}") for field in _POD_FIELDS},
     "spec.template.replicatedJobs": Advice(f"write {_TEMPLATE}.replicatedJobs"),
 }
 """Advice for a runtime."""
 
 OLDER_VALUES: dict[str, Advice] = {
     "spec.trainer.numProcPerNode": Advice(
-        "leave it out: the number then follows from the GPUs, or write a whole number",
+        "remove it to use the number of GPUs, or write a whole number",
         "numProcPerNode: 8",
         older=True,
     ),

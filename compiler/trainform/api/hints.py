@@ -40,7 +40,7 @@ def rewritten(path: Path, due: str, value: Any) -> str:
         case "a string", bool() | int() | float():
             return QUOTES
         case "a string", None:
-            return 'write "" if it is meant to be empty'
+            return 'for an empty string, write ""'
         case "a string", dict() if len(value) == 1:
             return _quoted_pair(value)
         case "an integer", str():
@@ -57,7 +57,7 @@ def rewritten(path: Path, due: str, value: Any) -> str:
 def _quoted_pair(pair: dict[str, Any]) -> str:
     """`--flag: x` in a list of strings is a mapping to YAML."""
     ((key, value),) = pair.items()
-    return f'write "{key}: {value}" in quotes, if one string is meant' if isinstance(value, str) else ""
+    return f'if you mean a single string, quote it: "{key}: {value}"' if isinstance(value, str) else ""
 
 
 def _number(text: str) -> str:
@@ -77,7 +77,7 @@ def _list(value: Any) -> str:
         return "write a list: each entry starts with `- `"
     words = value.split()
     if all(re.match(r"-[^-]", word) for word in words):
-        return "put a space behind the - of each entry"
+        return "put a space after the - of each entry"
     if "\n" in value.strip():
         return 'write ["bash", "-c", "…"], with the script as the last entry'
     return f"write {json.dumps(words, ensure_ascii=False)}"
@@ -114,5 +114,5 @@ def elsewhere(path: Path, levels: Sequence[tuple[Path, Collection[str]]]) -> str
     """
     for place, known in levels:
         if path[-1] in known and place != path[:-1]:
-            return f"{path[-1]} is a field of {'.'.join(map(str, place)) or 'the document itself'}: indent it so"
+            return f"{path[-1]} is a field of {'.'.join(map(str, place)) or 'the document itself'}: fix its indentation"
     return ""

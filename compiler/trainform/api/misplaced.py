@@ -9,7 +9,7 @@ _PATCH = f"spec.runtimePatches[].trainingRuntimeSpec.{_POD}"
 _IN_RUNTIME = "set it in the runtime, at spec."
 _RESOURCES = Advice("write spec.trainer.resourcesPerNode", 'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}}')
 _NODES = Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}")
-_QUEUE = Advice("write a label of the job", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}")
+_QUEUE = Advice("add a label to the job", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}")
 _RESTARTS = Advice(f"{_IN_RUNTIME}template.spec.failurePolicy", "failurePolicy: {maxRestarts: 3}")
 
 _PATCHED = (
@@ -62,7 +62,7 @@ MISPLACED: dict[str, Advice] = {
     },
     **{f"spec.{field}": _QUEUE for field in ("localQueue", "queue", "queueName")},
     **{f"{place}.{field}": _RESTARTS for place in _EITHER for field in ("backoffLimit", "maxRestarts")},
-    "spec.replicatedJobs": Advice(f"{_IN_RUNTIME}template.spec.replicatedJobs, or patch it by runtimePatches"),
+    "spec.replicatedJobs": Advice(f"{_IN_RUNTIME}template.spec.replicatedJobs, or patch it with runtimePatches"),
     **{
         f"spec.{framework}": Advice(f"{_IN_RUNTIME}mlPolicy.{framework}")
         for framework in ("flux", "jax", "mpi", "torch", "xgboost")

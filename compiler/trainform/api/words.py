@@ -14,7 +14,7 @@ _LONGEST = 60
 _FOUND = {
     bool: "a boolean",
     dict: "a mapping",
-    float: "a number with a fraction",
+    float: "a fractional number",
     int: "an integer",
     list: "a list",
 }

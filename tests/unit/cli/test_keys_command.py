@@ -160,7 +160,7 @@ def test_a_foreign_file_in_the_way_is_left_alone(jobs, trainform):
         ("mode: sealed-secret, certificate: missing.pem", "TF701", "cannot be read"),
         ("mode: sealed-secret, certificate: environment.yaml", "TF708", "is no certificate in PEM form"),
         ("mode: sops, recipients: [age1qqqq]", "TF708", '"age1qqqq" is no public age key'),
-        ("mode: sops", "TF155", "is needed by mode sops"),
+        ("mode: sops", "TF155", "is required by mode sops"),
     ],
 )
 def test_nothing_to_encrypt_for(jobs, trainform, secrets, code, message):

@@ -304,12 +304,12 @@ def test_what_is_wrong_without_any_object(patch, path, message, hint):
     [
         ("spec:\n  a: 1\n b: 2\n", 3, 2, ""),
         ("spec: {}\nspec: {}\n", 2, 1, "duplicate key"),
-        ("a: 1\n---\nb: 2\n", 2, 1, "a second document begins here"),
+        ("a: 1\n---\nb: 2\n", 2, 1, "a second one starts here"),
         ("- {op: remove, path: /a}\n- op: remov\n  path: /a\n", 2, 7, "must be add, remove"),
         ("- op: test\n  path: /metadata/name\n  value: other\n", 3, 10, '/metadata/name is "llm"'),
         ("spec:\n  replicatedJobs:\n  - template: {}\n", 3, 5, "needs `name`"),
         ("a: &a [*a]", 1, 4, "contains an alias of itself"),
-        ("[" * 200, 1, 100, "nested deeper"),
+        ("[" * 200, 1, 100, "nested more than"),
     ],
 )
 def test_a_problem_in_a_text_has_its_line(text, line, column, message):

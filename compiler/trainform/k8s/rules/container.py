@@ -53,10 +53,10 @@ def _check_container(container: Tree, volumes: frozenset[str], path: Path, found
 
 def _report_image(image: str, path: Path, found: Found) -> None:
     if image:
-        hint = "remove the blanks around it"
-        found.append(SchemaProblem((*path, "image"), "TF522", f'"{image}" begins or ends with a blank', hint))
+        hint = "remove the spaces around it"
+        found.append(SchemaProblem((*path, "image"), "TF522", f'"{image}" starts or ends with a space', hint))
     else:
-        message, hint = "a container needs an image", "write image: with the image that it runs"
+        message, hint = "a container needs an image", "set image to the image to run"
         found.append(SchemaProblem((*path, "image"), "TF522", message, hint))
 
 
@@ -73,7 +73,7 @@ def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: F
 
 
 def _report_no_volume(name: str, volumes: frozenset[str], path: Path, found: Found) -> None:
-    hint = did_you_mean(name, volumes) or f"add {name} to volumes of the pod"
+    hint = did_you_mean(name, volumes) or f"add {name} to the volumes of the pod"
     found.append(SchemaProblem(path, "TF530", f'the pod has no volume called "{name}"', hint))
 
 
@@ -82,12 +82,12 @@ def _check_mount(mount: Tree, container: Tree, path: Path, found: Found) -> None
         if reason := relative_path(text(mount, key)):
             found.append(SchemaProblem((*path, key), "TF526", reason))
     if text(mount, "subPath") and text(mount, "subPathExpr"):
-        hint = "keep one of them"
-        found.append(SchemaProblem((*path, "subPathExpr"), "TF526", "must not be set beside subPath", hint))
+        hint = "remove one of them"
+        found.append(SchemaProblem((*path, "subPathExpr"), "TF526", "must not be combined with subPath", hint))
     privileged = table(container, "securityContext").get("privileged") is True
     if mount.get("mountPropagation") == "Bidirectional" and not privileged:
         hint = "write HostToContainer, or make the container privileged"
-        message = "Bidirectional needs a privileged container"
+        message = "Bidirectional requires a privileged container"
         found.append(SchemaProblem((*path, "mountPropagation"), "TF526", message, hint))
 
 
@@ -106,7 +106,7 @@ def _check_port_name(name: str, names: list[str], path: Path, found: Found) -> N
     if reason := port_name(name):
         found.append(SchemaProblem(path, "TF527", f'"{name}" {reason}'))
     if name in names:
-        message, hint = f'"{name}" is the name of another port of this container too', "give it another name"
+        message, hint = f'"{name}" is already the name of another port of this container', "give it another name"
         found.append(SchemaProblem(path, "TF527", message, hint))
 
 
@@ -122,11 +122,11 @@ def _check_host_port(
     if not 1 <= outer <= MOST_PORT:
         found.append(SchemaProblem(at, "TF527", f"must be between 1 and {MOST_PORT}, not {outer}"))
     if host_network and outer != inner:
-        message, hint = f"must be equal to containerPort, {inner}, with hostNetwork", "remove hostPort"
+        message, hint = f"must equal containerPort ({inner}) with hostNetwork", "remove hostPort"
         found.append(SchemaProblem(at, "TF527", message, hint))
     identity = (outer, text(port, "protocol") or "TCP", text(port, "hostIP"))
     if (other := taken.setdefault(identity, container)) != container:
-        message = f'port {outer} of the node is taken by container "{other}" of the same pod'
+        message = f'host port {outer} is already used by container "{other}" of the same pod'
         found.append(SchemaProblem(at, "TF527", message, "use another port"))
 
 
@@ -144,6 +144,6 @@ def _check_no_escalation(context: Tree, path: Path, found: Found) -> None:
     """Escalation cannot be ruled out for a container that has the privileges already."""
     hint = "remove one of the two"
     if context.get("privileged") is True:
-        found.append(SchemaProblem(path, "TF535", "must not be false beside privileged: true", hint))
+        found.append(SchemaProblem(path, "TF535", "must not be false with privileged: true", hint))
     if "CAP_SYS_ADMIN" in texts(table(context, "capabilities"), "add"):
-        found.append(SchemaProblem(path, "TF535", "must not be false beside capability CAP_SYS_ADMIN", hint))
+        found.append(SchemaProblem(path, "TF535", "must not be false with capability CAP_SYS_ADMIN", hint))

@@ -66,7 +66,7 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions, parallelism = number(spec, "completions"), number(spec, "parallelism")
     if completions is None and parallelism is not None:
         hint = f"write completions: {parallelism}"
-        message = "is required beside parallelism where pods have an index"
+        message = "is required with parallelism if pods have an index"
         found.append(SchemaProblem((*path, "completions"), "TF511", message, hint))
     if parallelism is not None and parallelism > _MOST_INDEXES:
         _report_most((*path, "parallelism"), _MOST_INDEXES, parallelism, found)
@@ -77,7 +77,7 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
 def _check_not_indexed(spec: Tree, path: Path, found: Found) -> None:
     for key in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"):
         if spec.get(key) is not None:
-            message = "needs completionMode Indexed"
+            message = "requires completionMode: Indexed"
             found.append(SchemaProblem((*path, key), "TF511", message, "remove completionMode: NonIndexed"))
 
 
@@ -85,13 +85,13 @@ def _check_failed_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions = number(spec, "completions") or 0
     failed, per_index = number(spec, "maxFailedIndexes"), number(spec, "backoffLimitPerIndex")
     if failed is not None and per_index is None:
-        message = "is required beside maxFailedIndexes"
+        message = "is required with maxFailedIndexes"
         found.append(SchemaProblem((*path, "backoffLimitPerIndex"), "TF511", message))
     most = min(completions, _MOST_INDEXES)
     if completions > _MOST_INDEXES and per_index is not None:
         most = _MOST_OF_MANY
         if failed is None:
-            message = f"is required beside backoffLimitPerIndex with more than {_MOST_INDEXES} completions"
+            message = f"is required with backoffLimitPerIndex and more than {_MOST_INDEXES} completions"
             found.append(SchemaProblem((*path, "maxFailedIndexes"), "TF511", message))
         parallelism = number(spec, "parallelism") or 0
         if _MOST_OF_MANY < parallelism <= _MOST_INDEXES:
@@ -108,11 +108,11 @@ def _check_fields(spec: Tree, path: Path, found: Found) -> None:
     check_name(spec, "managedBy", domain_path, "TF515", path, found)
     if spec.get("selector") is not None or spec.get("manualSelector") is True:
         key = "selector" if spec.get("selector") is not None else "manualSelector"
-        message = "must not be set: each Job selects its own pods by a label that the cluster makes"
+        message = "must not be set: each Job selects its own pods by a label that the cluster generates"
         found.append(SchemaProblem((*path, key), "TF515", message, f"remove {key}"))
     if _restart_policy(spec) == "Always":
         at = (*path, "template", "spec", "restartPolicy")
-        message = "the pods of a Job end, so they cannot restart always"
+        message = "must not be Always: the pods of a Job run to completion"
         found.append(SchemaProblem(at, "TF515", message, "write OnFailure or Never"))
 
 
@@ -126,11 +126,11 @@ def _check_failure_policy(spec: Tree, path: Path, found: Found) -> None:
     if type(policy) is not dict:
         return
     if _restart_policy(spec) == "OnFailure":
-        message = "podFailurePolicy needs pods that are not restarted in place"
+        message = "must be Never with podFailurePolicy"
         at = (*path, "template", "spec", "restartPolicy")
-        found.append(SchemaProblem(at, "TF513", message, "write restartPolicy: Never, or remove the policy"))
+        found.append(SchemaProblem(at, "TF513", message, "write restartPolicy: Never, or remove podFailurePolicy"))
     if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
-        message, at = "must be Failed beside podFailurePolicy", (*path, "podReplacementPolicy")
+        message, at = "must be Failed with podFailurePolicy", (*path, "podReplacementPolicy")
         found.append(SchemaProblem(at, "TF512", message, "remove podReplacementPolicy"))
     at = (*path, "podFailurePolicy", "rules")
     _check_count(len(tables(policy, "rules")), _MOST_RULES, "rules", "TF512", at, found)
@@ -145,12 +145,12 @@ def _check_count(count: int, most: int, what: str, code: str, path: Path, found:
 
 def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> None:
     if rule.get("action") == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        message, hint = "FailIndex needs backoffLimitPerIndex of the Job", "or write FailJob"
+        message, hint = "FailIndex requires the Job's backoffLimitPerIndex", "or write FailJob"
         found.append(SchemaProblem((*path, "action"), "TF512", message, hint))
     codes, conditions = rule.get("onExitCodes"), tables(rule, "onPodConditions")
     if (codes is None) == (not conditions):
-        message = "must have one of onExitCodes and onPodConditions"
-        hint = "make two rules of it" if conditions else "say when the rule applies"
+        message = "must have either onExitCodes or onPodConditions"
+        hint = "split it into two rules" if conditions else "set one of them to define when the rule applies"
         found.append(SchemaProblem(path, "TF512", message, hint))
     if type(codes) is dict:
         _check_exit_codes(codes, spec, (*path, "onExitCodes"), found)
@@ -174,7 +174,7 @@ def _check_exit_codes(codes: Tree, spec: Tree, path: Path, found: Found) -> None
         hint = f"write {sorted(set(values))}" if len(values) <= _MOST_RULES else ""
         found.append(SchemaProblem(at, "TF512", "must be in ascending order", hint))
     if codes.get("operator") == "In" and 0 in values:
-        message, hint = "0 is success, which cannot be a failure", "remove the 0"
+        message, hint = "must not contain 0, which means success", "remove the 0"
         found.append(SchemaProblem((*at, values.index(0)), "TF512", message, hint))
 
 
@@ -185,7 +185,7 @@ def _check_container_name(codes: Tree, pod: Tree, path: Path, found: Found) -> N
     names = [text(each, "name") for key in ("containers", "initContainers") for each in tables(pod, key)]
     if name not in names:
         hint = did_you_mean(name, names) or f"containers: {', '.join(names) or 'none'}"
-        message = f'no container of the pod is called "{name}"'
+        message = f'the pod has no container named "{name}"'
         found.append(SchemaProblem((*path, "containerName"), "TF512", message, hint))
 
 
@@ -205,17 +205,17 @@ def _check_success_rule(rule: Tree, completions: int | None, path: Path, found: 
     count, indexes = number(rule, "succeededCount"), rule.get("succeededIndexes")
     total = completions
     if count is None and indexes is None:
-        message = "must have one of succeededCount and succeededIndexes, or both"
+        message = "must have succeededCount, succeededIndexes or both"
         found.append(SchemaProblem(path, "TF514", message))
     if type(indexes) is str:
         total = _index_count(indexes, completions)
         if total is None:
-            message = f'"{indexes}" is no list of ascending indexes below the number of completions'
+            message = f'"{indexes}" must be a list of ascending indexes below the number of completions'
             hint = "such as 0,3-5"
             found.append(SchemaProblem((*path, "succeededIndexes"), "TF514", message, hint))
     check_at_least(rule, 0, ("succeededCount",), "TF514", path, found)
     if count is not None and total is not None and count > total:
-        message = f"must be at most the number of indexes, {total}, not {count}"
+        message = f"must be at most the number of indexes ({total}), not {count}"
         found.append(SchemaProblem((*path, "succeededCount"), "TF514", message))
 
 

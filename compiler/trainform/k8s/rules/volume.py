@@ -34,11 +34,11 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
 
 def _report_sources(sources: list[str], path: Path, found: Found) -> None:
     if sources:
-        message = f"has {len(sources)} sources where one is allowed: {', '.join(sources)}"
-        found.append(SchemaProblem(path, "TF525", message, "keep one of them"))
+        message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
+        found.append(SchemaProblem(path, "TF525", message, "remove all but one"))
     else:
         hint = f"write one, such as {_EXAMPLES}"
-        found.append(SchemaProblem(path, "TF525", "has no source that says where the data is", hint))
+        found.append(SchemaProblem(path, "TF525", "has no source", hint))
 
 
 def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
@@ -65,7 +65,7 @@ def _check_files(source: Tree, path: Path, found: Found) -> None:
 def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
     mode = number(tree, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
-        message = f"must be between 0 and 0777 (octal), which is {_MOST_MODE}, not {mode}"
+        message = f"must be between 0 and 0777 octal ({_MOST_MODE} decimal), not {mode}"
         found.append(SchemaProblem((*path, key), "TF525", message))
 
 
@@ -81,5 +81,5 @@ def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
 def relative_path(path: str) -> str | None:
     """Why a path is refused that has to stay below a volume, or None."""
     if path.startswith("/"):
-        return "must be relative: without a `/` at its start"
+        return "must be a relative path, without a leading `/`"
     return "must not contain `..`" if ".." in path.split("/") else None

@@ -113,4 +113,4 @@ def _identity(keys: Sequence[str], item: Any) -> tuple[Any, ...] | None:
 def _duplicate(path: Path, keys: tuple[str, ...], identity: tuple[Any, ...], before: int) -> SchemaProblem:
     parts = [f"{key} {value}" for key, value in zip(keys, identity, strict=False)] or [str(identity[0])]
     message = f"has the same {' and '.join(parts)} as entry [{before}]"
-    return SchemaProblem(path, "TF105", message, "keep one of the two, or tell them apart")
+    return SchemaProblem(path, "TF105", message, "remove one of them, or make them distinct")

@@ -73,19 +73,19 @@ def _unknown(path: Path, name: str, known: Schema, value: Any) -> SchemaProblem:
     if not hint and value.keys() == {name} and known.keys() >= {"name", "value"}:
         hint = f"write {{name: {name}, value: …}}"
     if not hint and 0 < len(known) <= _LISTED:
-        hint = f"known here: {', '.join(sorted(known))}"
+        hint = f"known fields: {', '.join(sorted(known))}"
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
 
 
 def _wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
     wanted = " or ".join(_NOUNS[name] for name in due)
     device = isinstance(value, float) and "integer" in due and "/" in str(path[-1])
-    hint = "write a whole number: a device is not shared in parts" if device else _rewritten(due, value)
+    hint = "write a whole number: devices cannot be split" if device else _rewritten(due, value)
     yield SchemaProblem(path, "TF102", f"must be {wanted}, not {_noun(value)}", hint)
     if isinstance(value, dict):
         # The API server drops the fields of the mapping as well: each is said where it stands.
         for name in value:
-            yield SchemaProblem((*path, name), "TF101", f"unknown field, since {wanted} is due here")
+            yield SchemaProblem((*path, name), "TF101", f"unknown field: expected {wanted}")
 
 
 def _noun(value: Any) -> str:
@@ -94,7 +94,7 @@ def _noun(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, float):
-        return "a number with a fraction"
+        return "a fractional number"
     return _NOUNS[{str: "string", int: "integer", dict: "object", list: "array"}[type(value)]]
 
 
@@ -140,7 +140,7 @@ def _not_listed(options: list[str], value: str) -> tuple[str, str]:
 def _not_matched(pattern: str, value: str) -> tuple[str, str]:
     if "[KMGTPE]i" in pattern:
         return f'"{value}" is not a quantity', _quantity_hint(pattern, value)
-    return f'"{value}" is not a valid name', "use lower-case letters, digits and dashes"
+    return f'"{value}" is not a valid name', "use lowercase letters, digits and dashes"
 
 
 def _quantity_hint(pattern: str, value: str) -> str:

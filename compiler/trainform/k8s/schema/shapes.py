@@ -48,7 +48,7 @@ def quantity(value: Any, path: Path, found: Found) -> None:
         found.append(SchemaProblem(path, "TF104", str(error)))
         return
     if amount.nano < 0:
-        found.append(SchemaProblem(path, "TF104", f"must not be negative, as {value} is"))
+        found.append(SchemaProblem(path, "TF104", f"must not be negative, but is {value}"))
 
 
 def integer(least: int, most: int = 2**31 - 1) -> Shape:
@@ -93,7 +93,7 @@ def list_of(shape: Shape, *, may_be_empty: bool = True, most: int = 2**31, key: 
         if not value and not may_be_empty:
             found.append(SchemaProblem(path, "TF104", "must not be empty"))
         if len(value) > most:
-            message = f"must have at most {most} entries, and has {len(value)}"
+            message = f"must have at most {most} entries, not {len(value)}"
             found.append(SchemaProblem(path, "TF104", message))
         for index, entry in enumerate(value):
             shape(entry, (*path, index), found)
@@ -129,7 +129,7 @@ def tell_repeated(names: Iterable[object], what: str, path: Path, found: Found) 
         before = first.setdefault(entry, index)
         if entry is not None and before != index:
             message = f"has the same {what} {entry} as entry [{before}]"
-            found.append(SchemaProblem((*path, index), "TF105", message, "keep one of the two"))
+            found.append(SchemaProblem((*path, index), "TF105", message, "remove one of them"))
 
 
 def _key(entry: Any, key: str) -> str | None:
@@ -139,7 +139,7 @@ def _key(entry: Any, key: str) -> str | None:
 
 def _unknown(path: Path, key: str, known: Iterable[str]) -> SchemaProblem:
     names = sorted(known)
-    hint = did_you_mean(key, names) or f"the fields are {', '.join(names)}"
+    hint = did_you_mean(key, names) or f"known fields: {', '.join(names)}"
     return SchemaProblem(path, "TF101", "unknown field", hint)
 
 
