@@ -35,7 +35,7 @@ def _wait(folder: int) -> None:
     while not _is_locked(folder):
         if not told and time.monotonic() - start > PATIENCE:
             told = True
-            print("waiting for another run of trainform in this repository", file=sys.stderr)
+            print("waiting for another trainform run in this repository", file=sys.stderr)
         time.sleep(_PAUSE)
 
 

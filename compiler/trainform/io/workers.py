@@ -79,7 +79,7 @@ def _receive(pipe: BinaryIO) -> Any:
     try:
         is_good, answer = pickle.load(pipe)
     except (EOFError, pickle.UnpicklingError) as error:
-        raise WorkerDied("a worker process was killed, perhaps for want of memory: try --workers 1") from error
+        raise WorkerDied("a worker process was killed, perhaps out of memory: try --workers 1") from error
     if not is_good:
         raise answer
     return answer

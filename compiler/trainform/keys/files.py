@@ -85,7 +85,7 @@ def write_key(repository: Repository, path: str, text: str) -> Diagnostic | None
         with open(target, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        return file_error("TF706", path, "is in the way: it is not the key file of that name", "move it away")
+        return file_error("TF706", path, "is in the way: it is not a key file", "move it away")
     except OSError as error:
         return os_error("TF707", path, error, "cannot be written")
     return None

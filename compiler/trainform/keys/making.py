@@ -82,4 +82,4 @@ def _require_libraries() -> None:
     for name in ("cryptography", "pyrage"):
         if find_spec(name) is None:
             hint = 'pip install "trainform[secrets]"'
-            raise click.ClickException(f"keys cannot be made without the package {name}: {hint}")
+            raise click.ClickException(f"creating keys needs the package {name}: {hint}")

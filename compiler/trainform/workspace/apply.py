@@ -84,7 +84,7 @@ def _files(run: Run, files: Mapping[str, bytes | None]) -> Iterator[tuple[str, C
 def tell(run: Run, *, wrote: bool) -> None:
     """A line on stdout for each manifest that changed, a count of the jobs that did not, and who is behind."""
     if not wrote:
-        print("nothing was written, because of the errors above", file=sys.stderr)
+        print("nothing was written because of the errors above", file=sys.stderr)
         return
     run.wrote.sort()
     run.removed.sort()
@@ -92,7 +92,7 @@ def tell(run: Run, *, wrote: bool) -> None:
     sys.stdout.writelines(f"removed {path}\n" for path in run.removed)
     lines = []
     if repinned := sum(change is Staged.LOCK for change in run.jobs.values()):
-        lines.append(f"{counted(repinned, 'job')} pinned anew, files unchanged")
+        lines.append(f"{counted(repinned, 'lockfile')} updated, manifests unchanged")
     if run.unchanged or not run.jobs:
         lines.append(f"{counted(run.unchanged, 'job')} unchanged")
     lines += [message(cause, jobs) for cause, jobs in run.behind.items()]

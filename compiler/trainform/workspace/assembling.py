@@ -138,8 +138,8 @@ def _drop(run: Run, job: JobId) -> bool:
 
 def _emptied(name: str, gone: Collection[JobId]) -> Diagnostic:
     jobs = counted(sum(job[0] == name for job in gone), "job")
-    message = f"nothing is rendered for environment {name!r}, which has {jobs}"
-    hint = "if they are to be deleted, say so: --allow-empty; else see where its TrainJobs went"
+    message = f"environment {name!r} has {jobs} in rendered/, but no TrainJob is left"
+    hint = "to delete them, pass --allow-empty; otherwise check why no TrainJob is left"
     return Diagnostic("TF714", "error", message, hint)
 
 

@@ -93,9 +93,9 @@ def _keys_in_the_clear(documents: Iterable[Document]) -> list[Diagnostic]:
         return []
     from trainform.core.secrets import is_in_the_clear, is_key_file
 
-    hint = "take it for known to others: remove the file, and make new keys with `trainform keys`"
+    hint = "consider it compromised: remove the file and create new keys with `trainform keys`"
     found = [document.file for document in secrets if is_key_file(document.tree) and is_in_the_clear(document.tree)]
-    return [file_error("TF156", file, "holds a key without encryption", hint) for file in dict.fromkeys(found)]
+    return [file_error("TF156", file, "contains an unencrypted key", hint) for file in dict.fromkeys(found)]
 
 
 class _Files:
@@ -170,7 +170,7 @@ def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
 
 
 def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
-    message = f"Environment {name!r} is in folder {folder!r}; both must have one name"
+    message = f"Environment {name!r} is in folder {folder!r}, but both must have the same name"
     hint = f"write name: {folder}, or rename the folder"
     return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
 
@@ -190,7 +190,7 @@ def _check_asked(asked: Sequence[str], targets: Sequence[Target], repository: Re
     known, folders = [target.name for target in targets], repository.environments()
     for name in asked:
         if name not in known:
-            hint = did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+            hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
             if (folder := f"{repository.settings.environments}/{name}") in folders:
-                hint = f"{folder} holds no document of kind: Environment; write one in {folder}/environment.yaml"
+                hint = f"{folder} has no document of kind: Environment; write one in {folder}/environment.yaml"
             raise click.BadParameter(f'no environment "{name}": {hint}', param_hint="--env")

@@ -22,11 +22,11 @@ def print_preview(work: Work) -> None:
     for job, change in plan.jobs.items():
         why, lines = _why(work, job), list(_diff(plan.repository.root, change))
         alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
-        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files stay as they are\n")
+        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files do not change\n")
     for first, *others in alike.values():
         print(shown[first], end="")
         if others:
-            print(f"  and {counted(len(others), 'job')} alike: {', '.join('/'.join(job[1:]) for job in others)}")
+            print(f"  same for {counted(len(others), 'job')}: {', '.join('/'.join(job[1:]) for job in others)}")
     print(f"{counted(len(plan.jobs), 'job')} would change, {len(plan.unchanged)} would not")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trainform.workspace.target import Target
 
 
-_UPGRADE = "nothing can prove how it was rendered: run `trainform upgrade` for it, or bring the file back with git"
+_UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or restore the snapshot with git"
 
 
 class Request(NamedTuple):
@@ -152,8 +152,8 @@ def _unknown_runtime(request: Request, targets: Sequence[Target], state: State, 
     if part or not request.runtime or any(train_jobs(target) for target in targets):
         return []
     known = {file.lock.pins.runtime.name for file in state.locks.values()}
-    hint = did_you_mean(request.runtime, known) or f"they run on {', '.join(sorted(known)) or 'none'}"
-    return [Diagnostic("TF705", "error", f'no rendered job runs on runtime "{request.runtime}"', hint)]
+    hint = did_you_mean(request.runtime, known) or f"rendered jobs use: {', '.join(sorted(known)) or 'none'}"
+    return [Diagnostic("TF705", "error", f'no rendered job uses runtime "{request.runtime}"', hint)]
 
 
 def _keep(work: Work, targets: Sequence[Target]) -> None:
@@ -187,7 +187,7 @@ def _not_remade(job: Frozen, plan: Plan) -> Diagnostic:
     held = plan.state.held(job.id)
     assert isinstance(held, Held)
     file = f"{held.folder}/{held.missing[0]}"
-    message = "is missing, and this trainform does not make it as it was"
+    message = "is missing, and this version of trainform would render it differently"
     hint = f"restore it: `git checkout -- {file}`; or run `trainform upgrade {'/'.join(job.id[1:])}`"
     return file_error("TF713", file, message, hint)
 
@@ -249,7 +249,7 @@ def _without_snapshots(work: Work, at_hand: Collection[str]) -> list[Diagnostic]
     there = {*snapshots(work.plan.repository.root), *at_hand, NOTHING} if work.frozen else set()
     return [
         Diagnostic(
-            "TF712", "warning", "a snapshot that this job is pinned to is not there", _UPGRADE, place=job.document
+            "TF712", "warning", "a snapshot that this job was rendered from is missing", _UPGRADE, place=job.document
         )
         for job in work.frozen
         if {job.lock.pins.runtime.digest, job.lock.pins.environment} - there

@@ -72,12 +72,12 @@ def _unknown(asked: str, jobs: Iterable[tuple[Target, Document]]) -> Diagnostic:
     else:
         names = [named(job, target) for target, job in jobs]
         known = {"/".join(each) if "/" in asked else each[1] for each in names}
-        message = f'no TrainJob is called "{asked}"'
+        message = f'no TrainJob is named "{asked}"'
     return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
 
 
 def _listed(known: Iterable[str]) -> str:
     names = sorted(known)
     if not names:
-        return "this repository holds no TrainJob"
+        return "this repository has no TrainJob"
     return "known: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -96,8 +96,8 @@ def parse(text: str) -> Shard:
     """The shard that `2/4` on a command line means. Raises BadParameter for anything else."""
     number, _, count = text.partition("/")
     if not (number.isascii() and number.isdigit() and count.isascii() and count.isdigit()):
-        raise click.BadParameter(f'"{text}" is no shard: write 2/4 for the second of four', param_hint="--shard")
+        raise click.BadParameter(f'"{text}" is not a shard: write 2/4 for the second of four', param_hint="--shard")
     shard = Shard(int(number), int(count))
     if not 1 <= shard.number <= shard.of:
-        raise click.BadParameter(f'"{text}": the first number goes from 1 to the second', param_hint="--shard")
+        raise click.BadParameter(f'"{text}": the first number must be between 1 and the second', param_hint="--shard")
     return shard

@@ -158,8 +158,8 @@ def test_a_foreign_file_in_the_way_is_left_alone(jobs, trainform):
     ("secrets", "code", "message"),
     [
         ("mode: sealed-secret, certificate: missing.pem", "TF701", "cannot be read"),
-        ("mode: sealed-secret, certificate: environment.yaml", "TF708", "is no certificate in PEM form"),
-        ("mode: sops, recipients: [age1qqqq]", "TF708", '"age1qqqq" is no public age key'),
+        ("mode: sealed-secret, certificate: environment.yaml", "TF708", "is not a PEM certificate"),
+        ("mode: sops, recipients: [age1qqqq]", "TF708", '"age1qqqq" is not a public age key'),
         ("mode: sops", "TF155", "is required by mode sops"),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_key_in_the_clear_is_an_error_though_no_job_is_compiled(jobs, trainfor
     )
     ran = trainform(*command.split())
     assert ran.code == 2
-    assert f"{place}: error TF156: holds a key without encryption" in ran.err + ran.out
+    assert f"{place}: error TF156: contains an unencrypted key" in ran.err + ran.out
     assert "treasure" not in ran.err + ran.out
 
 
@@ -233,7 +233,7 @@ def test_the_extra_is_named_where_it_is_missing(jobs, trainform, monkeypatch, pa
     monkeypatch.setitem(sys.modules, package, None)
     ran = trainform("keys")
     assert ran.code == 2
-    assert f"without the package {package}" in ran.err
+    assert f"needs the package {package}" in ran.err
     assert 'pip install "trainform[secrets]"' in ran.err
 
 

@@ -146,4 +146,4 @@ def test_a_folder_without_an_environment_says_what_is_missing(root, trainform):
     (root / "environments" / "prod").mkdir(parents=True)
     ran = trainform("validate", "--env", "prod")
     assert ran.code == 2
-    assert "environments/prod holds no document of kind: Environment" in ran.err
+    assert "environments/prod has no document of kind: Environment" in ran.err

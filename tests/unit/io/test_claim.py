@@ -21,7 +21,7 @@ def test_a_second_run_waits_and_says_so(tmp_path, monkeypatch, capsys):
         assert not entered.wait(0.2)
     thread.join(5)
     assert entered.is_set()
-    assert capsys.readouterr().err == "waiting for another run of trainform in this repository\n"
+    assert capsys.readouterr().err == "waiting for another trainform run in this repository\n"
 
 
 def test_a_run_alone_says_nothing_and_leaves_nothing(tmp_path, capsys):

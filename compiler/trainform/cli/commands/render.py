@@ -69,7 +69,7 @@ def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
     from trainform.workspace.target import stream_target
 
     if len(jobs) > 1:
-        raise click.BadParameter('"-" stands alone: a stream is rendered whole', param_hint="JOB")
+        raise click.BadParameter('"-" cannot be combined with other jobs', param_hint="JOB")
     if form == "text":
         raise click.BadParameter("a stream is printed as yaml or json", param_hint="--format")
     outcome = compile_targets([stream_target()])

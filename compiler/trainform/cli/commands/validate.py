@@ -62,7 +62,7 @@ def _stream(paths: Sequence[str]) -> Validated:
     from trainform.workspace.validate import Validated
 
     if len(paths) > 1:
-        raise click.BadParameter('"-" stands alone: a stream is checked whole', param_hint="PATH")
+        raise click.BadParameter('"-" cannot be combined with other paths', param_hint="PATH")
     target = stream_target()
     documents = target.inputs.documents
     outcome = compile_targets([target], wants_job=not documents)
