@@ -84,8 +84,8 @@ def _has_settings(plan: Plan) -> None:
         if variable.get("name") in DEFAULTS and not variable.get("value"):
             plan.report(
                 "TF340",
-                f"{variable['name']} configures Flux before any pod runs, so its value must stand here",
-                hint=f"write value: {DEFAULTS[variable['name']]}, or leave the variable out",
+                f"{variable['name']} configures Flux before any pod runs, so it needs a literal value",
+                hint=f"write value: {DEFAULTS[variable['name']]}, or remove the variable",
                 path=("spec", "trainer", "env"),
                 point=("spec", "trainer", "env", index, "name"),
             )
@@ -96,7 +96,7 @@ def _has_no_installer(plan: Plan) -> None:
     if pods and any(c.get("name") == INSTALLER for c in pods.pod_spec.get("initContainers") or ()):
         plan.report(
             "TF341",
-            f"runtime {plan.runtime.name!r} has an init container {INSTALLER!r}, the one that Flux jobs get",
+            f"runtime {plan.runtime.name!r} has an init container {INSTALLER!r}; Flux jobs reserve this name",
             hint="rename or remove it in the runtime",
             path=("spec", "trainer", "initContainers"),
             point=("spec", "runtimeRef"),
@@ -108,7 +108,7 @@ def _has_command(plan: Plan) -> None:
     if pods and not _command(plan, pods)[0]:
         plan.report(
             "TF342",
-            "Flux has no command to run: the entrypoint of the image is not known here",
+            "Flux has no command to run: the image's entrypoint is unknown",
             severity="warning",
             hint="write spec.trainer.command",
             path=("spec", "trainer"),

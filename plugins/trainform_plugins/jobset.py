@@ -88,12 +88,12 @@ def _has_initializer(plan: Plan, kind: str) -> None:
     elif container is None:
         missing = f"no container {name!r} in replicated job {name!r}"
     elif all(mount.get("name") != INITIALIZER_VOLUME for mount in container.get("volumeMounts") or ()):
-        missing = f"no mount of a volume {INITIALIZER_VOLUME!r} in container {name!r}"
+        missing = f"no mount of volume {INITIALIZER_VOLUME!r} in container {name!r}"
     else:
         return
     plan.report(
         "TF314",
-        f"spec.initializer.{kind} needs a runtime with that step, but {plan.runtime.name!r} has {missing}",
+        f"spec.initializer.{kind} needs a runtime with that step, but runtime {plan.runtime.name!r} has {missing}",
         hint=f"choose a runtime with a {name} step, or remove spec.initializer.{kind}",
         path=("spec", "runtimeRef"),
         point=("spec", "runtimeRef", "name"),
@@ -136,7 +136,7 @@ def _tell_lost_ports(plan: Plan) -> None:
                 plan.deviates(
                     "D01",
                     f"the controller would declare {_numbers(controllers)} instead of {_numbers(ports)}: "
-                    "it takes ports without a name for one and the same",
+                    "it treats all unnamed ports as the same port",
                     path=(*pods.container_path(container), "ports"),
                     place=plan.runtime_document,
                 )
@@ -195,7 +195,7 @@ def _managed_by(plan: Plan, spec: Tree) -> None:
         plan.record_source(("trainjob", ("spec", "managedBy")), "spec", "managedBy")
         plan.deviates(
             "D14",
-            "the controller would skip this TrainJob; here MultiKueue takes the JobSet over",
+            "the controller would skip this TrainJob; trainform hands its JobSet to MultiKueue",
             path=("spec", "managedBy"),
         )
 
@@ -221,7 +221,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
     spec["failurePolicy"] = {**policy, "rules": [rule, *(policy.get("rules") or ())]}
     plan.deviates(
         "D13",
-        "the controller would keep the time itself; here the trainer's Job does, from its own start",
+        "the controller would enforce the deadline itself; here the trainer's Job does, counted from its own start",
         path=("spec", "activeDeadlineSeconds"),
     )
 
@@ -251,7 +251,7 @@ def _with_queue_labels(plan: Plan) -> Tree:
         return plan.metadata
     plan.deviates_each(
         "D12",
-        f"the controller would leave {', '.join(moved)} on the TrainJob, and the JobSet without",
+        f"the controller would leave {', '.join(moved)} on the TrainJob instead of the JobSet",
         path=("metadata", "labels"),
     )
     return {**plan.metadata, "labels": {**labels, **moved}}

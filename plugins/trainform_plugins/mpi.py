@@ -58,7 +58,7 @@ class Mpi(Plugin):
         return plan.framework == "mpi"
 
     def validate(self, plan: Plan) -> None:
-        no_reserved_variables(plan, tuple(OPEN_MPI), "nodes and slots are spec.trainer.numNodes and numProcPerNode")
+        no_reserved_variables(plan, tuple(OPEN_MPI), "set spec.trainer.numNodes and numProcPerNode instead")
         _has_room_for_nodes(plan)
         _is_open_mpi(plan)
         _tell_who_gets_variables(plan)
@@ -118,8 +118,8 @@ def _is_open_mpi(plan: Plan) -> None:
     if not _policy(plan).mpi_implementation:
         plan.report(
             "TF323",
-            "must name an implementation of MPI",
-            hint="leave it out for OpenMPI, the only one so far",
+            "must name an MPI implementation",
+            hint="remove it to use OpenMPI, the only one supported so far",
             path=("spec", "mlPolicy", "mpi", "mpiImplementation"),
             place=plan.runtime_document,
         )
@@ -132,7 +132,7 @@ def _tell_who_gets_variables(plan: Plan) -> None:
     if node.step != TRAINER_STEP and not _policy(plan).run_launcher_as_node:
         plan.report(
             "TF322",
-            "these variables reach the launcher only, not the processes on the nodes",
+            "these variables reach only the launcher, not the processes on the nodes",
             severity="info",
             hint="pass them on with mpirun's -x, or use a runtime with runLauncherAsNode: true",
             path=("spec", "trainer", "env"),

@@ -33,8 +33,8 @@ def _safe(plan: Plan, need: SecretNeed) -> bool:
         return True
     plan.report(
         "TF156",
-        f"a key of Secret {need.name} stands in the repository without encryption",
-        hint="take it for known to others: remove the file, and make new keys",
+        f"the repository contains an unencrypted key of Secret {need.name}",
+        hint="consider it compromised: remove the file and create new keys",
         path=("metadata", "name"),
     )
     return False
@@ -48,7 +48,7 @@ def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:
             "TF320",
             f"Secret {need.name} must exist in namespace {need.namespace}: {what}",
             severity="info",
-            hint=f"the pods wait until it does{hint}",
+            hint=f"the pods wait until it exists{hint}",
             path=("metadata", "name"),
         )
     return []
@@ -57,10 +57,10 @@ def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:
 def _by_hand(need: SecretNeed) -> tuple[str, str]:
     """What the Secret holds, and how it comes about."""
     if need.kind == "ssh":
-        hint = "; the controller would make the keys itself"
+        hint = "; the controller would generate the keys itself"
         return f"type {need.type}, keys {' and '.join(need.keys)}", hint
     create = f"kubectl -n {need.namespace} create secret generic {need.name} --from-file=curve.cert"
-    return "key curve.cert, made by `flux keygen`", f": flux keygen curve.cert && {create}"
+    return "key curve.cert, created by `flux keygen`", f": flux keygen curve.cert && {create}"
 
 
 def _external(plan: Plan, need: SecretNeed) -> list[Tree]:
@@ -70,8 +70,8 @@ def _external(plan: Plan, need: SecretNeed) -> list[Tree]:
     if need.kind == "curve":
         _refuse(
             plan,
-            f"External Secrets cannot make the CURVE certificate of Secret {need.name}",
-            "name the store that has one in spec.secrets.store, or choose another mode",
+            f"External Secrets cannot generate the CURVE certificate of Secret {need.name}",
+            "set spec.secrets.store to a store that has one, or choose another mode",
         )
         return []
     reference = {"apiVersion": GENERATORS, "kind": "SSHKey", "name": need.name}
@@ -97,7 +97,7 @@ def _stored(plan: Plan, need: SecretNeed, store: Tree) -> list[Tree]:
     if not isinstance(name, str) or kind not in ("SecretStore", "ClusterSecretStore"):
         _refuse(
             plan,
-            "names no store",
+            "does not name a store",
             "write store: {name: vault, kind: ClusterSecretStore}, or kind: SecretStore",
             field="store",
         )
@@ -145,7 +145,7 @@ def _sealed(plan: Plan, need: SecretNeed) -> list[Tree]:
     metadata = {**table(tree, "metadata"), **table(template, "metadata")}
     other = f"{metadata.get('namespace')}/{metadata.get('name')}"
     if other != f"{need.namespace}/{need.name}":
-        _misfit(plan, need, f"was sealed for {other}, and opens under no other name")
+        _misfit(plan, need, f"was sealed for {other} and cannot be decrypted under another name")
         return []
     return [tree] if _has_keys(plan, need, sealed) else []
 
@@ -154,7 +154,7 @@ def _sops(plan: Plan, need: SecretNeed) -> list[Tree]:
     if plan.environment.spec.gitops.engine == "argocd":
         _refuse(
             plan,
-            f"Argo CD cannot decrypt Secret {need.name}: SOPS is nothing that it knows",
+            f"Argo CD cannot decrypt Secret {need.name}: it does not support SOPS",
             "choose mode sealed-secret or external-secret, or engine flux",
         )
         return []
@@ -179,14 +179,14 @@ def _key_file(plan: Plan, need: SecretNeed, kind: str) -> Tree | None:
     if tree is None:
         plan.report(
             "TF324",
-            f"Secret {need.name} of namespace {need.namespace} has no key file",
+            f"Secret {need.name} in namespace {need.namespace} has no key file",
             hint=f"run `{_command(plan)}` and commit keys/{need.file} in the Environment's folder",
             path=("metadata", "name"),
         )
     elif tree["kind"] != kind:
-        _misfit(plan, need, f"is a {tree['kind']}, and this mode needs a {kind}")
+        _misfit(plan, need, f"is a {tree['kind']}, but this mode needs a {kind}")
     elif table(tree, "metadata").get("namespace") != need.namespace:
-        _misfit(plan, need, "names no namespace")
+        _misfit(plan, need, "does not set a namespace")
     else:
         return tree
     return None
@@ -203,7 +203,7 @@ def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
     plan.report(
         "TF325",
         f"the key file of Secret {need.name} {what}",
-        hint=f"remove it and run `{_command(plan)}`, which makes new keys",
+        hint=f"remove it and run `{_command(plan)}` to create new keys",
         path=("metadata", "name"),
     )
 

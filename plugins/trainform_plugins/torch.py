@@ -21,7 +21,7 @@ from trainform.plugin import (
 )
 
 RESERVED = ("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE")
-HINT = "nodes and processes are spec.trainer.numNodes and numProcPerNode"
+HINT = "set spec.trainer.numNodes and numProcPerNode instead"
 TORCHTUNE = ["tune", "run"]
 """The entrypoint that takes its rendezvous as an argument instead of variables."""
 
@@ -119,8 +119,8 @@ def _no_target(plan: Plan, what: str, near: str, where: Path) -> None:
     position = plan.runtime_document.position(where)
     plan.report(
         "TF313",
-        f"the runtime's envInjection names {what}, which it does not have",
-        hint=f"{near or 'name one that it has;'} see {plan.runtime_document.file}:{position.line}",
+        f"the runtime's envInjection refers to {what}, which does not exist",
+        hint=f"{near or 'choose an existing one;'} see {plan.runtime_document.file}:{position.line}",
         path=("spec", "runtimeRef"),
         point=("spec", "runtimeRef", "name"),
     )

@@ -62,7 +62,7 @@ class TorchTune(Plugin):
         for path, message, hint in problems:
             plan.report("TF311", message, hint=hint, path=path)
         if _problems(plan, plan.num_nodes or 1) != problems:
-            message = "the controller would check this job as one of a single node, whatever the runtime says"
+            message = "the controller would check this job as a single-node job and ignore the runtime's node count"
             plan.deviates("D20", message, path=("spec", "trainer"))
 
     def enforce_ml_policy(self, plan: Plan) -> None:
@@ -91,8 +91,8 @@ def _problems(plan: Plan, nodes: int) -> list[BrokenRule]:
 def _model_problems(model: str, nodes: int) -> list[BrokenRule]:
     problems = []
     if model not in MODELS:
-        message = f"TorchTune has no model {model}" if model else "the runtime's name says no model"
-        hint = "a runtime is called torchtune-<model>-<size>, such as torchtune-llama3.2-1b; models: "
+        message = f"TorchTune has no model {model}" if model else "the runtime's name does not contain a model"
+        hint = "runtimes are named torchtune-<model>-<size>, such as torchtune-llama3.2-1b; models: "
         problems.append(BrokenRule(("spec", "runtimeRef", "name"), message, hint + ", ".join(MODELS)))
     if nodes > 1 and model != LLAMA_70B:
         message = f"{model or 'this model'} runs on one node, not on {nodes}"
@@ -108,10 +108,10 @@ def _lora_problems(plan: Plan, model: str, nodes: int) -> list[BrokenRule]:
             path: Path = ("spec", "runtimeRef", "name")
             problems.append(BrokenRule(path, f"QLoRA is not available for {model}", "remove model.quantize_base"))
         if model in QLORA_ON_ONE_DEVICE and "_single_device" not in suffix:
-            message = f"QLoRA of {model} runs on one device"
+            message = f"QLoRA for {model} runs on one device"
             trainer: Path = ("spec", "trainer")
             problems.append(BrokenRule((*trainer, "numProcPerNode"), message, "write numProcPerNode: 1"))
-            hint = "ask for one GPU, such as limits: {nvidia.com/gpu: 1}"
+            hint = "request one GPU, such as limits: {nvidia.com/gpu: 1}"
             problems.append(BrokenRule((*trainer, "resourcesPerNode"), message, hint))
     if nodes > 1 and (_is_lora(plan) or _is_qlora(plan)):
         message = f"LoRA runs on one node, not on {nodes}: TorchTune would train the full model instead"
@@ -124,8 +124,8 @@ def _setting_problems(plan: Plan) -> list[BrokenRule]:
     return [
         BrokenRule(
             ("spec", "trainer", "args", index),
-            f"{_key(argument)} is set by the runtime, which mounts what it points to",
-            "remove it; use another runtime for other paths",
+            f"{_key(argument)} is set by the runtime, which mounts that path",
+            "remove it; for other paths, use another runtime",
         )
         for index, argument in enumerate(plan.trainer.args or ())
         if _key(argument) in IMMUTABLE

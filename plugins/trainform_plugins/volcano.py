@@ -96,7 +96,7 @@ def _queue_is_named(plan: Plan) -> None:
         plan.report(
             "TF331",
             "must name a queue",
-            hint="leave the annotation out for the default queue",
+            hint="remove the annotation to use the default queue",
             path=QUEUE_PATH if of_job == "" else ("spec", "template", *QUEUE_PATH),
             place=None if of_job == "" else plan.runtime_document,
         )
@@ -111,7 +111,7 @@ def _take_over_queue(plan: Plan) -> None:
     if of_job and queue != of_template:
         plan.deviates_each(
             "D12",
-            f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; here it names the PodGroup's queue",
+            f"the controller would leave {QUEUE_ANNOTATION} on the TrainJob; trainform sets it as the PodGroup's queue",
             path=QUEUE_PATH,
         )
 
@@ -122,7 +122,7 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     if not queue or queue in BUILT_IN_QUEUES or queue in declared:
         return
     if not declared:
-        tell_undeclared(plan, f"Volcano Queue {queue}", "the gangs in it are not checked against it")
+        tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked")
         return
     plan.report_object(
         pod_group,
@@ -149,13 +149,13 @@ def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
     path: Path = (*pods.path, "template", "spec", "template", "spec", "priorityClassName")
     declared = plan.facts.names("PriorityClass")
     if not declared:
-        message = f"the controller would look PriorityClass {name!r} up in the cluster; here none is declared"
+        message = f"the controller would look up PriorityClass {name!r} in the cluster; here none is declared"
         plan.deviates("D15", message, path=path, place=plan.runtime_document)
         return
     plan.report(
         "TF330",
         f"PriorityClass {name!r} does not exist",
-        hint=f"declared are {', '.join(declared)}",
+        hint=f"declared: {', '.join(declared)}",
         path=path,
         place=plan.runtime_document,
     )

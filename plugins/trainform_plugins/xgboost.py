@@ -29,7 +29,7 @@ class XGBoost(Plugin):
         return plan.framework == "xgboost"
 
     def validate(self, plan: Plan) -> None:
-        no_reserved_variables(plan, RESERVED, "nodes are spec.trainer.numNodes; there is one worker per GPU")
+        no_reserved_variables(plan, RESERVED, "set spec.trainer.numNodes instead; there is one worker per GPU")
 
     def enforce_ml_policy(self, plan: Plan) -> None:
         set_nodes(plan)

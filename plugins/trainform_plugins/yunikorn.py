@@ -94,8 +94,8 @@ def _still_fits(plan: Plan) -> None:
                 jobset.tree,
                 (*job.pod_path, "metadata", "annotations", GROUPS),
                 "TF363",
-                f"after the patches, {GROUPS} no longer fits the pods of JobSet/{plan.name}",
-                hint=f"patch the annotation as well, to '{groups}', or change the job instead",
+                f"after the patches, {GROUPS} no longer matches the pods of JobSet/{plan.name}",
+                hint=f"also patch the annotation to '{groups}', or change the job instead",
                 source=("environment", ("spec", "patches")),
             )
             return

@@ -94,24 +94,24 @@ def _peak_memory(jobs: int) -> Callable[[Figures], float]:
 
 
 MARKS = [
-    Mark("1,000 jobs cold: times faster than kustomize", 10, "x", _times_faster(peers.KUSTOMIZE), at_least=True),
-    Mark("1,000 jobs cold: times faster than helm", 1, "x", _times_faster(peers.HELM), at_least=True),
-    Mark("cold, cost per job: 100,000 against 1,000", 1.1, "x", _per_job(fleet.COLD, 100_000, 1_000)),
-    Mark("check, cost per job: 100,000 against 1,000", 1.1, "x", _per_job(fleet.CHECK, 100_000, 1_000)),
-    Mark("10,000 jobs, nothing changed: against cold", 0.1, "x", _share_of_cold(fleet.NO_CHANGE, 10_000)),
+    Mark("render 1,000 jobs, cold: speedup over kustomize", 10, "x", _times_faster(peers.KUSTOMIZE), at_least=True),
+    Mark("render 1,000 jobs, cold: speedup over helm", 1, "x", _times_faster(peers.HELM), at_least=True),
+    Mark("cold render, time per job: 100,000 jobs relative to 1,000", 1.1, "x", _per_job(fleet.COLD, 100_000, 1_000)),
+    Mark("check, time per job: 100,000 jobs relative to 1,000", 1.1, "x", _per_job(fleet.CHECK, 100_000, 1_000)),
+    Mark("render 10,000 jobs, nothing changed: relative to cold", 0.1, "x", _share_of_cold(fleet.NO_CHANGE, 10_000)),
     Mark("100,000 jobs, one changed: render", 5, "s", _seconds(fleet.ONE_JOB_RENDER, 100_000)),
     Mark("100,000 jobs, one changed: check --base HEAD", 5, "s", _seconds(fleet.ONE_JOB_CHECK, 100_000)),
     Mark("100,000 jobs, one changed: diff", 5, "s", _seconds(fleet.ONE_JOB_DIFF, 100_000)),
     Mark(
-        "compile of one torch job in process",
+        "compile one torch job, in process",
         0.2,
         "ms",
         lambda figures: figures[IN_PROCESS][starts.COMPILE].wall * 1_000,
     ),
-    Mark("100,000 jobs: peak memory of a process", 300, "MB", _peak_memory(100_000)),
-    Mark("--version above python -c pass", 50, "ms", _above_python(starts.VERSION)),
-    Mark("--help above python -c pass", 70, "ms", _above_python(starts.HELP)),
-    Mark("one job on stdin above python -c pass", 150, "ms", _above_python(starts.ONE_JOB)),
+    Mark("100,000 jobs: peak memory per process", 300, "MB", _peak_memory(100_000)),
+    Mark("trainform --version, minus python -c pass", 50, "ms", _above_python(starts.VERSION)),
+    Mark("trainform --help, minus python -c pass", 70, "ms", _above_python(starts.HELP)),
+    Mark("render one job from stdin, minus python -c pass", 150, "ms", _above_python(starts.ONE_JOB)),
 ]
 
 

@@ -33,15 +33,15 @@ from trainform.workspace.lockfile import LockFile, dump
 
 ROUNDS = 15
 
-YAML = "YAML to a tree"
-MODEL = "the TrainJob's model and rules"
-BUILD = "runtime and job merged, stages of the plugins"
-DEFAULTS = "defaults, order of keys"
-SCHEMAS = "schemas, rules of the cluster"
-CHECKS = "lints, life cycle, queues"
-BYTES = "manifests to bytes"
-LOCK = "digests and lock"
-FILES = "files and folders"
+YAML = "parse YAML"
+MODEL = "build and validate the TrainJob model"
+BUILD = "merge runtime and job, run plugin stages"
+DEFAULTS = "apply defaults, order keys"
+SCHEMAS = "check schemas and API server rules"
+CHECKS = "check lints, life cycle, queues"
+BYTES = "serialize manifests"
+LOCK = "compute digests and lockfile"
+FILES = "write files and folders"
 
 
 class Clock:

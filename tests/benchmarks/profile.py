@@ -17,13 +17,13 @@ ROUNDS = 10
 JOBS = 200
 PYTHON = "the standard library"
 OWNERS = {
-    "trainform": "trainform, its plugins",
-    "trainform_plugins": "trainform, its plugins",
-    "pydantic": "pydantic and what it brings",
-    "pydantic_core": "pydantic and what it brings",
-    "annotated_types": "pydantic and what it brings",
-    "typing_extensions": "pydantic and what it brings",
-    "typing_inspection": "pydantic and what it brings",
+    "trainform": "trainform and its plugins",
+    "trainform_plugins": "trainform and its plugins",
+    "pydantic": "pydantic and its dependencies",
+    "pydantic_core": "pydantic and its dependencies",
+    "annotated_types": "pydantic and its dependencies",
+    "typing_extensions": "pydantic and its dependencies",
+    "typing_inspection": "pydantic and its dependencies",
     "click": "click",
     "yaml": "PyYAML",
 }

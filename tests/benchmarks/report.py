@@ -71,7 +71,7 @@ def write_results(result: Result, path: Path = FOLDER / "results.json") -> None:
 def as_text(result: Result) -> str:
     """Every table, for a terminal."""
     named = [
-        ("marks", marks_table(result)),
+        ("targets", marks_table(result)),
         *((f"mixed jobs: {title}", fleet_table(result, column)) for title, column in COLUMNS.items()),
         (f"{result.torch_jobs:,} torch jobs", peers_table(result)),
         ("single processes", starts_table(result)),
@@ -145,7 +145,7 @@ def peer_times(result: Result) -> dict[str, float]:
 
 
 def marks_table(result: Result) -> Table:
-    return [["mark", "bound", "measured", ""], *map(_mark_row, result.verdicts)]
+    return [["target", "bound", "measured", ""], *map(_mark_row, result.verdicts)]
 
 
 def _mark_row(verdict: Verdict) -> list[str]:
@@ -181,7 +181,7 @@ def peers_table(result: Result) -> Table:
         [*_row(name, taken), f"{taken.wall / cold.wall:.2f} x" if cold and name != peers.REFERENCE else ""]
         for name, taken in result.torch.items()
     ]
-    return [["", *COLUMNS, "against trainform"], *rows]
+    return [["", *COLUMNS, "relative to trainform"], *rows]
 
 
 def starts_table(result: Result) -> Table:
@@ -192,29 +192,29 @@ def starts_table(result: Result) -> Table:
         for name, each in taken.items()
         if name != starts.REFERENCE
     ]
-    return [["", *COLUMNS, "above python"], *rows]
+    return [["", *COLUMNS, "minus python"], *rows]
 
 
 def compile_table(result: Result) -> Table:
     taken = result.figures.get(IN_PROCESS, {})
     rows = [[name, f"{each.wall * 1_000:.3f} ms"] for name, each in taken.items() if name != starts.REFERENCE]
-    return [["parsed documents to objects", "each job"], *rows]
+    return [["from parsed documents to objects", "per job"], *rows]
 
 
 def imports_table(result: Result) -> Table:
     taken = result.figures.get(profile.START, {})
     rows = [[name, f"{each.wall * 1_000:.1f} ms"] for name, each in taken.items()]
-    return [["imports of one process, by whose they are", ""], *rows, *_sum(taken, 1_000, "ms")]
+    return [["imports of one process, by package", ""], *rows, *_sum(taken, 1_000, "ms")]
 
 
 def phases_table(result: Result) -> Table:
     taken = result.figures.get(profile.JOB, {})
     rows = [[name, f"{each.wall * 1e6:.1f} µs"] for name, each in taken.items()]
-    return [["one torch job of many, by what is done", ""], *rows, *_sum(taken, 1e6, "µs")]
+    return [["one torch job of many, by phase", ""], *rows, *_sum(taken, 1e6, "µs")]
 
 
 def _sum(taken: Mapping[str, Taken], scale: float, unit: str) -> Table:
-    return [["in all", f"{sum(each.wall for each in taken.values()) * scale:.1f} {unit}"]] if taken else []
+    return [["total", f"{sum(each.wall for each in taken.values()) * scale:.1f} {unit}"]] if taken else []
 
 
 def _row(name: str, taken: Taken) -> list[str]:

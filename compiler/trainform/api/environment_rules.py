@@ -48,8 +48,8 @@ def versions(environment: Environment) -> Iterator[Problem]:
     for field in ("kubernetes", "jobset", "kueue"):
         version = getattr(environment.spec.cluster, field)
         if version is not None and not _VERSION.fullmatch(version):
-            hint = 'write major and minor, such as "1.36"'
-            yield Problem(("spec", "cluster", field), "TF104", f'"{version}" is no version', hint)
+            hint = 'write major and minor version, such as "1.36"'
+            yield Problem(("spec", "cluster", field), "TF104", f'"{version}" is not a version', hint)
 
 
 def paths(environment: Environment) -> Iterator[Problem]:
@@ -70,8 +70,8 @@ def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
     try:
         matches_path([pattern], "")
     except re.error as error:
-        message = f'"{pattern}" is no pattern: {error}'
-        yield Problem(path, "TF151", message, "write the range the other way round")
+        message = f'"{pattern}" is not a valid pattern: {error}'
+        yield Problem(path, "TF151", message, "reverse the range")
 
 
 def _file(path: Path, name: str) -> Iterator[Problem]:
@@ -82,14 +82,14 @@ def _file(path: Path, name: str) -> Iterator[Problem]:
     elif name.startswith("/") or re.match("[A-Za-z]:", name):
         yield Problem(path, "TF151", f'"{name}" must be relative', f"write {name.lstrip('/') or '**'}")
     elif ".." in name.split("/"):
-        yield Problem(path, "TF151", f'"{name}" must not lead out of its folder', "leave out ..")
+        yield Problem(path, "TF151", f'"{name}" must not lead out of its folder', "remove the ..")
 
 
 def some_job(environment: Environment) -> Iterator[Problem]:
     """Without a pattern there is no job, and pruning would delete those that were there."""
     if not environment.spec.jobs.paths:
-        hint = 'write ["jobs/**"], or leave it out'
-        yield Problem(("spec", "jobs", "paths"), "TF104", "must name at least one pattern", hint)
+        hint = 'write ["jobs/**"], or remove it'
+        yield Problem(("spec", "jobs", "paths"), "TF104", "must contain at least one pattern", hint)
 
 
 def job_selector(environment: Environment) -> Iterator[Problem]:
@@ -105,8 +105,8 @@ def installed_scheduler(environment: Environment) -> Iterator[Problem]:
     gang, installed = environment.spec.scheduling.gang, environment.spec.cluster.schedulers
     scheduler = gang and gang.scheduler
     if scheduler and scheduler != "none" and installed is not None and scheduler not in installed:
-        message = f"{scheduler} is not among the schedulers of spec.cluster"
-        hint = f"known there: {', '.join(installed) or 'none'}"
+        message = f"{scheduler} is not in spec.cluster.schedulers"
+        hint = f"listed there: {', '.join(installed) or 'none'}"
         yield Problem((*_GANG, "scheduler"), "TF153", message, hint, leave_out=())
 
 
@@ -153,7 +153,7 @@ def topologies(environment: Environment) -> Iterator[Problem]:
 def _topology(path: Path, topology: Topology) -> Iterator[Problem]:
     given = [field for field in ("required", "preferred", "unconstrained") if getattr(topology, field)]
     if len(given) > 1:
-        message = f"must name one of required, preferred and unconstrained, not {' and '.join(given)}"
+        message = f"must set only one of required, preferred and unconstrained, not {' and '.join(given)}"
         rest = tuple((*path, field) for field in given[1:])
         yield Problem(path, "TF154", message, "keep one of them", leave_out=rest)
     for field in ("required", "preferred"):
@@ -166,7 +166,7 @@ def _topology(path: Path, topology: Topology) -> Iterator[Problem]:
 
 def _level(path: Path, level: str | None) -> Iterator[Problem]:
     if level is not None and (reason := names.qualified_name(level)):
-        message = f'"{level}" is no label of nodes: it {reason}'
+        message = f'"{level}" is not a valid node label: it {reason}'
         yield Problem(path, "TF104", message, "for example cloud.provider.com/topology-rack", leave_out=())
 
 
@@ -174,22 +174,22 @@ def _group(path: Path, topology: Topology) -> Iterator[Problem]:
     if topology.group is None:
         return
     if topology.slice:
-        yield Problem(path, "TF154", "must not be set together with slice: Kueue refuses that")
+        yield Problem(path, "TF154", "must not be combined with slice: Kueue rejects that")
     if not (topology.required or topology.preferred):
-        yield Problem(path, "TF154", "needs required or preferred beside it", "name the level for the group")
+        yield Problem(path, "TF154", "also needs required or preferred", "set the topology level of the group")
     if not topology.group or topology.group.isdecimal():
-        yield Problem(path, "TF104", "must be a name, and no number", leave_out=())
+        yield Problem(path, "TF104", "must be a name, not a number", leave_out=())
 
 
 def secrets(environment: Environment) -> Iterator[Problem]:
     """A mode that encrypts needs to know for whom."""
     given = environment.spec.secrets
     if given.mode == "sops" and not given.recipients:
-        message = "is needed by mode sops: the public keys that may decrypt"
+        message = "is required by mode sops: the public keys that can decrypt"
         hint = "write recipients: [age1…], as `age-keygen -y` prints it"
         yield Problem((*_SECRETS, "recipients"), "TF155", message, hint, leave_out=())
     if given.mode == "sealed-secret" and given.certificate is None:
-        message = "is needed by mode sealed-secret: it encrypts for the cluster"
+        message = "is required by mode sealed-secret: it encrypts for the cluster"
         hint = "write certificate: keys/cert.pem, the output of `kubeseal --fetch-cert`"
         yield Problem((*_SECRETS, "certificate"), "TF155", message, hint, leave_out=())
     for index, recipient in enumerate(given.recipients):
@@ -199,9 +199,9 @@ def secrets(environment: Environment) -> Iterator[Problem]:
 
 def _no_recipient(recipient: str, path: Path) -> Problem:
     if recipient.upper().startswith("AGE-SECRET-KEY-"):
-        message = "is a private key: it must not stand in a repository"
-        return Problem(path, "TF156", message, "make a new key, and write its public part: age1…")
-    return Problem(path, "TF104", f'"{recipient}" is no public age key', "such keys start with age1")
+        message = "is a private key, which must not be in a repository"
+        return Problem(path, "TF156", message, "create a new key and write its public part: age1…")
+    return Problem(path, "TF104", f'"{recipient}" is not a public age key', "such keys start with age1")
 
 
 def named_once(environment: Environment) -> Iterator[Problem]:

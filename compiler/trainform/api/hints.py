@@ -50,5 +50,5 @@ def elsewhere(path: Path, levels: Sequence[tuple[Path, Collection[str]]]) -> str
     """
     for place, known in levels:
         if path[-1] in known and place != path[:-1]:
-            return f"{path[-1]} is a field of {'.'.join(map(str, place)) or 'the document itself'}: indent it so"
+            return f"{path[-1]} is a field of {'.'.join(map(str, place)) or 'the document itself'}: fix its indentation"
     return ""

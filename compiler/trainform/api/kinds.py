@@ -35,7 +35,7 @@ def subject(tree: Any) -> tuple[Subject, list[Problem]]:
     """
     if not isinstance(tree, dict):
         hint = "write apiVersion, kind, metadata and spec"
-        return "other", [Problem((), "TF102", "a Kubernetes object is due here", hint)]
+        return "other", [Problem((), "TF102", "expected a Kubernetes object", hint)]
     problems = [*_head(tree, "apiVersion"), *_head(tree, "kind")]
     api_version, kind = tree.get("apiVersion"), tree.get("kind")
     if not isinstance(kind, str):
@@ -62,7 +62,7 @@ def _head_hint(tree: dict[str, Any], key: str, example: str) -> str:
 def _older_version(api_version: object, kind: str) -> list[Problem]:
     if api_version == API_VERSION:
         return []
-    message = f'there is no {kind} in apiVersion "{api_version}"'
+    message = f'apiVersion "{api_version}" has no kind {kind}'
     return [Problem(("apiVersion",), "TF205", message, f"write apiVersion: {API_VERSION}", leave_out=())]
 
 
@@ -75,9 +75,9 @@ def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     if group == "kubeflow.org" and kind in V1_JOBS:
         return "other", [_v1_job(api_version, kind)]
     if group == "trainer.kubeflow.org" and kind not in UPSTREAM_ONLY and nearest(kind, TRAINER_KINDS):
-        message = f'there is no kind "{kind}" in {API_VERSION}'
+        message = f'{API_VERSION} has no kind "{kind}"'
         return "other", [Problem(("kind",), "TF205", message, did_you_mean(kind, TRAINER_KINDS))]
-    message = f"{kind} ({api_version}) is left alone: it is neither a job, a runtime nor a cluster fact"
+    message = f"{kind} ({api_version}) is ignored: it is not a job, a runtime or a cluster fact"
     return "other", [Problem(("kind",), "TF204", message, severity="info")]
 
 
@@ -89,20 +89,20 @@ def is_of_ours(tree: dict[str, Any]) -> bool:
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     """A kind of our own group, of which there is one."""
     if kind != "Environment":
-        message = f'there is no kind "{kind}" in {ENVIRONMENT_VERSION}'
+        message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
         return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]
     if api_version == ENVIRONMENT_VERSION:
         return "environment", []
-    message = f'there is no Environment in apiVersion "{api_version}"'
+    message = f'apiVersion "{api_version}" has no kind Environment'
     hint = f"write apiVersion: {ENVIRONMENT_VERSION}"
     return "environment", [Problem(("apiVersion",), "TF205", message, hint, leave_out=())]
 
 
 def _v1_job(api_version: str, kind: str) -> Problem:
-    message = f"{kind} ({api_version}) is an older kind: a TrainJob of {API_VERSION} takes its place"
+    message = f"{kind} ({api_version}) is outdated: use a TrainJob ({API_VERSION}) instead"
     return Problem(
         ("kind",),
         "TF205",
         message,
-        "write a TrainJob: spec.runtimeRef names what the framework needs, spec.trainer the image, command and nodes",
+        "write a TrainJob: set the runtime in spec.runtimeRef, and image, command and nodes in spec.trainer",
     )

@@ -52,4 +52,4 @@ class Problem(NamedTuple):
 
 def server_written(path: Path) -> Problem:
     """A note on what a dump of a live object holds and no repository needs."""
-    return Problem(path, "TF107", "is ignored: only a server writes it", "leave it out", severity="info")
+    return Problem(path, "TF107", "is ignored: only the API server sets it", "remove it", severity="info")

@@ -42,7 +42,7 @@ def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
     """The API server: a namespace is a label of RFC 1123, at most 63 characters."""
     name = document.metadata.namespace
     if name is not None and (reason := dns1123_label(name)):
-        hint = better(name) if name else "leave it out, or write a name"
+        hint = better(name) if name else "remove it, or write a name"
         yield Problem(("metadata", "namespace"), "TF301", quoted(name, reason), hint, leave_out=())
 
 
@@ -63,11 +63,11 @@ def runtime_ref(job: TrainJob) -> Iterator[Problem]:
         hint = "write name: torch-distributed; `trainform runtimes` lists the names"
         yield Problem((*path, "name"), "TF104", "must not be empty", hint, leave_out=())
     if ref.api_group != "trainer.kubeflow.org":
-        message = f'there are no runtimes in apiGroup "{ref.api_group}"'
-        yield Problem((*path, "apiGroup"), "TF302", message, "write trainer.kubeflow.org, or leave it out")
+        message = f'apiGroup "{ref.api_group}" has no runtimes'
+        yield Problem((*path, "apiGroup"), "TF302", message, "write trainer.kubeflow.org, or remove it")
     if ref.kind not in RUNTIME_KINDS:
         hint = did_you_mean(ref.kind, RUNTIME_KINDS) or f"write {' or '.join(RUNTIME_KINDS)}"
-        yield Problem((*path, "kind"), "TF302", f'"{ref.kind}" is no kind of runtime', hint, leave_out=())
+        yield Problem((*path, "kind"), "TF302", f'"{ref.kind}" is not a runtime kind', hint, leave_out=())
 
 
 def num_nodes(job: TrainJob) -> Iterator[Problem]:
@@ -80,10 +80,10 @@ def num_nodes(job: TrainJob) -> Iterator[Problem]:
 def node_count(value: int, path: Path, controller: str) -> Iterator[Problem]:
     """`value` is a number of nodes; `controller` says what the controller makes of 0."""
     if value < 0:
-        yield Problem(path, "TF104", f"must be at least 1, not {value}", "leave it out for the default")
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", "remove it to use the default")
     elif value == 0:
         message = f"must be at least 1, not 0: the controller {controller}"
-        yield Problem(path, "TFD02", message, "leave it out for the default")
+        yield Problem(path, "TFD02", message, "remove it to use the default")
 
 
 def num_proc_per_node(job: TrainJob) -> Iterator[Problem]:
@@ -91,7 +91,7 @@ def num_proc_per_node(job: TrainJob) -> Iterator[Problem]:
     value = job.spec.trainer.num_proc_per_node if job.spec.trainer else None
     if value is not None and value < 1:
         path = ("spec", "trainer", "numProcPerNode")
-        hint = "leave it out: the number then follows from the GPUs"
+        hint = "remove it to use the number of GPUs"
         yield Problem(path, "TF104", f"must be at least 1, not {value}", hint)
 
 
@@ -100,14 +100,14 @@ def active_deadline(job: TrainJob) -> Iterator[Problem]:
     value = job.spec.active_deadline_seconds
     if value is not None and value < 1:
         path = ("spec", "activeDeadlineSeconds")
-        yield Problem(path, "TF104", f"must be at least 1, not {value}", "leave it out for no deadline")
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", "for no deadline, remove it")
 
 
 def managed_by(job: TrainJob) -> Iterator[Problem]:
     """CEL on `managedBy`: one of two controllers."""
     if job.spec.managed_by not in (CONTROLLER, MULTIKUEUE):
         message = f'"{job.spec.managed_by}" does not manage TrainJobs'
-        hint = f"write {CONTROLLER} or {MULTIKUEUE}, or leave it out"
+        hint = f"write {CONTROLLER} or {MULTIKUEUE}, or remove it"
         yield Problem(("spec", "managedBy"), "TF104", message, hint)
 
 
@@ -115,7 +115,7 @@ def storage_uris(job: TrainJob) -> Iterator[Problem]:
     """CEL on `storageUri`: empty, or `scheme://…`."""
     for path, step in _initializers(job):
         if step.storage_uri and not _URI.fullmatch(step.storage_uri):
-            message = f'"{step.storage_uri}" is no URI of the form scheme://…'
+            message = f'"{step.storage_uri}" is not a URI of the form scheme://…'
             yield Problem((*path, "storageUri"), "TF104", message, _as_uri(step.storage_uri))
 
 
@@ -156,7 +156,7 @@ def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
     for index, patch in enumerate(_patches(job)):
         domain, slash, rest = patch.manager.partition("/")
         if not (slash and not names.dns1123_subdomain(domain) and _HTTP_PATH.fullmatch(rest)):
-            message = f'"{patch.manager}" must be a path below a domain, such as acme.io/foo'
+            message = f'"{patch.manager}" must be a path prefixed with a domain, such as acme.io/foo'
             path = ("spec", "runtimePatches", index, "manager")
             yield Problem(path, "TF303", message, f"write example.com/{rest or domain or 'me'}", leave_out=())
 
@@ -178,7 +178,7 @@ def patched_variables(job: TrainJob | Environment) -> Iterator[Problem]:
         for replicated_job, container in _patched_containers(patch):
             if container.get("env") and container.get("name") in RESERVED_CONTAINERS:
                 name = container["name"]
-                message = f"must not set env of container {name}, as {patch.manager} does in {replicated_job}"
+                message = f"must not set env of container {name}, but {patch.manager} does in {replicated_job}"
                 yield Problem(("spec", "runtimePatches"), "TF304", message, _own_field(name), leave_out=())
 
 
@@ -222,7 +222,7 @@ def better(name: str) -> str:
 def _room(name: str) -> str:
     """Said at once, since the shorter name may meet the limit of JobSet next."""
     too_long = len(name) > names.LABEL_LENGTH
-    return f", since the names of its pods add to it and end at {names.LABEL_LENGTH}, too" if too_long else ""
+    return f"; pod names append to it and are also limited to {names.LABEL_LENGTH}" if too_long else ""
 
 
 def _as_uri(value: str) -> str:

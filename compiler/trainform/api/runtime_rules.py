@@ -44,16 +44,16 @@ def one_policy(runtime: Runtime) -> Iterator[Problem]:
     policy = runtime.spec.ml_policy
     given = [name for name in FRAMEWORKS if getattr(policy, name, None) is not None]
     if len(given) > 1:
-        message = f"must name one framework, not {len(given)}: {', '.join(given)}"
+        message = f"must set one framework, not {len(given)}: {', '.join(given)}"
         rest = tuple((*_POLICY, name) for name in given[1:])
-        yield Problem(_POLICY, "TF401", message, "write a runtime for each", leave_out=rest)
+        yield Problem(_POLICY, "TF401", message, "write a separate runtime for each", leave_out=rest)
 
 
 def policy_nodes(runtime: Runtime) -> Iterator[Problem]:
     """CRD: `numNodes` of a runtime is a count; no nodes at all is accepted there and an error here."""
     policy = runtime.spec.ml_policy
     if policy and policy.num_nodes is not None:
-        yield from node_count(policy.num_nodes, (*_POLICY, "numNodes"), "would take it for 1")
+        yield from node_count(policy.num_nodes, (*_POLICY, "numNodes"), "would treat it as 1")
 
 
 def policy_processes(runtime: Runtime) -> Iterator[Problem]:
@@ -62,7 +62,7 @@ def policy_processes(runtime: Runtime) -> Iterator[Problem]:
     for name, framework in (("mpi", policy and policy.mpi), ("flux", policy and policy.flux)):
         if framework and framework.num_proc_per_node < 1:
             message = f"must be at least 1, not {framework.num_proc_per_node}"
-            yield Problem((*_POLICY, name, "numProcPerNode"), "TF104", message, "leave it out for 1")
+            yield Problem((*_POLICY, name, "numProcPerNode"), "TF104", message, "for 1, remove it")
 
 
 def injected_containers(runtime: Runtime) -> Iterator[Problem]:
@@ -74,16 +74,16 @@ def injected_containers(runtime: Runtime) -> Iterator[Problem]:
         yield from repeated(path, target.container_names, "name")
         if "node" in target.container_names:
             node = (*path, target.container_names.index("node"))
-            message = 'must not name the main container "node": it gets the variables always'
-            yield Problem(path, "TF402", message, "leave node out", leave_out=(node,))
+            message = 'must not list the main container "node", which always gets the variables'
+            yield Problem(path, "TF402", message, "remove node", leave_out=(node,))
 
 
 def one_gang(runtime: Runtime) -> Iterator[Problem]:
     """Deviation D06: the controller builds a PodGroup for each scheduler, and the pods wait for ever."""
     policy = runtime.spec.pod_group_policy
     if policy and policy.coscheduling and policy.volcano:
-        message = "must name one scheduler, not coscheduling and volcano: the controller builds two PodGroups"
-        yield Problem(_GROUP, "TFD06", message, "keep one of the two", leave_out=((*_GROUP, "volcano"),))
+        message = "must set one scheduler, not both coscheduling and volcano: the controller creates two PodGroups"
+        yield Problem(_GROUP, "TFD06", message, "remove one of them", leave_out=((*_GROUP, "volcano"),))
 
 
 def steps(runtime: Runtime) -> Iterator[Problem]:
@@ -103,8 +103,8 @@ def _step(path: Path, job: Any, step: str) -> Iterator[Problem]:
     pod = ("template", "spec", "template", "spec")
     names = [container.get("name") for container in value_at(job, (*pod, "containers")) or ()]
     if STEP_CONTAINERS[step] not in names:
-        message = f'must hold a container "{STEP_CONTAINERS[step]}", the main one of the {step} step'
-        hint = f"rename the one that trains: found {', '.join(names)}" if names else "write one of that name"
+        message = f'must have a container "{STEP_CONTAINERS[step]}", the main container of the {step} step'
+        hint = f"rename the main container; found: {', '.join(names)}" if names else "add a container with that name"
         yield Problem((*path, *pod, "containers"), "TF404", message, hint, leave_out=())
 
 
@@ -112,15 +112,15 @@ def some_job(runtime: Runtime) -> Iterator[Problem]:
     """Ours: the controller renders a JobSet without jobs."""
     if not _replicated_jobs(runtime):
         hint = "write a replicated job called node with its pod template"
-        yield Problem(JOBS, "TF405", "must hold at least one replicated job", hint, leave_out=())
+        yield Problem(JOBS, "TF405", "must contain at least one replicated job", hint, leave_out=())
 
 
 def trainer_step(runtime: Runtime) -> Iterator[Problem]:
     """Ours: without the label `spec.trainer` reaches no container. The API accepts that: a warning."""
     jobs = _replicated_jobs(runtime)
     if jobs and not any(step_of(job) == "trainer" for job in jobs):
-        message = "has no job labelled as the trainer step: a TrainJob's image and command reach no container"
-        hint = f"write {STEP_LABEL}: trainer in template.metadata.labels of the job that trains"
+        message = "no job is labeled as the trainer step: a TrainJob's image and command reach no container"
+        hint = f"add the label {STEP_LABEL}: trainer to template.metadata.labels of the training job"
         yield Problem(JOBS, "TF406", message, hint, severity="warning", leave_out=())
 
 

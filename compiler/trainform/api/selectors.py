@@ -71,7 +71,7 @@ def _terms(text: str) -> Iterator[str]:
     while start < len(text) or text[start - 1 : start] == ",":
         term = _TERM.match(text, start)
         if term is None or not term[1].strip():
-            raise ValueError(f'a condition is due at "{text[start:]}"')
+            raise ValueError(f'expected a condition at "{text[start:]}"')
         yield term[1].strip()
         start = term.end()
 
@@ -84,7 +84,7 @@ def _requirement(term: str) -> Requirement:
         return _checked(found[1], "NotIn" if found[2] == "!=" else "In", [found[3]])
     if found := _EXISTS.fullmatch(term):
         return _checked(found[2], "DoesNotExist" if found[1] else "Exists", [])
-    raise ValueError(f'"{term}" is none of a=b, a!=b, a in (b,c), a notin (b,c), a and !a')
+    raise ValueError(f'"{term}" must have the form a=b, a!=b, a in (b,c), a notin (b,c), a or !a')
 
 
 def _checked(key: str, operator: Operator, values: list[str]) -> Requirement:

@@ -137,7 +137,7 @@ class Reading:
         if path[0] in SERVER_WRITTEN and (len(path) == 1 or path[1] in SERVER_WRITTEN[str(path[0])]):
             return server_written(path)
         if path == ("metadata", "generateName"):
-            message = "is not possible here: what git holds needs a name of its own"
+            message = "is not supported: objects in git need a fixed name"
             return Problem(path, "TF108", message, "write metadata.name")
         if row := advice(DIALECTS[self.model], path):
             return self._replaced(path, row)
@@ -148,14 +148,14 @@ class Reading:
         return [(path, _fields(self.model, path)) for path in UPPER if _has(self.model, path)]
 
     def _replaced(self, path: Path, row: Advice) -> Problem:
-        why = "is a field of an older dialect" if row.older else "is no field here"
+        why = "field of an older API" if row.older else "unknown field"
         # No API server ever sees an Environment.
-        fate = "" if self.model is Environment else ": the API server would drop it"
+        fate = "" if self.model is Environment else ": the API server drops it silently"
         return Problem(path, "TF106", why + fate, row.hint)
 
     def _wrong_type(self, path: Path, due: str, value: Any) -> Iterator[Problem]:
         if isinstance(value, str) and (row := advice(OLDER_VALUES, path)):
-            yield Problem(path, "TF106", f"must be {due}: a string is of an older dialect", row.hint)
+            yield Problem(path, "TF106", f"must be {due}: only an older API allowed strings", row.hint)
             return
         yield Problem(path, "TF102", f"must be {due}, not {noun(value)}", self._rewritten(path, due, value))
         if isinstance(value, dict):
@@ -191,7 +191,7 @@ def _missing(path: Path, hint: str) -> Problem:
     message = "is required but missing"
     if path[:-2] == FAILURE_RULES and path[-1] == "name":
         name = f"failurePolicyRule{path[-2]}"
-        return Problem(path, "TF103", message, f"write name: {name}, as JobSet calls it", fill=name)
+        return Problem(path, "TF103", message, f"write name: {name}, the name that JobSet would assign", fill=name)
     return Problem(path, "TF103", message, hint, leave_out=(path[:-1],), stand_in=_stand_in(path))
 
 
@@ -207,7 +207,7 @@ def _name_of_its_own(replicated_job: Path) -> tuple[Path, str]:
 
 
 def _stray(path: Path, key: Any, due: str, value: Any) -> Problem:
-    message = f"unknown field: {due} is due here, which has no fields"
+    message = f"unknown field: expected {due} here, which has no fields"
     return Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value))
 
 

@@ -60,7 +60,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.version_option(__version__, message="trainform %(version)s")
 @repository_options
 def app(root: str | None, env: tuple[str, ...]) -> None:
-    """Compile the Kubeflow TrainJobs of a git repository into the manifests that a cluster runs.
+    """Compile the Kubeflow TrainJobs in a git repository into Kubernetes manifests.
 
     Exit codes: 0 success; 1 the command found what it checks for; 2 an error in the input or the
     command line; 70 a bug in trainform.

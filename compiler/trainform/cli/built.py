@@ -35,7 +35,7 @@ def report(built: Built, options: BuildOptions) -> int:
     elif built.written:
         _print_changes(plan)
     else:
-        print("nothing was written, because of the errors above", file=sys.stderr)
+        print("nothing was written because of the errors above", file=sys.stderr)
     return report_failures(plan.failures) or (FAULTY if has_errors(plan.problems()) else OK)
 
 

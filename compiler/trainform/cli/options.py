@@ -20,9 +20,9 @@ def repository_options(command: F) -> F:
         "--root",
         type=click.Path(exists=True, file_okay=False),
         metavar="DIR",
-        help="The repository. Default: the nearest folder above with trainform.yaml, else this one.",
+        help="Repository root. Default: the current folder or its closest parent with a trainform.yaml.",
     )
-    env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; may repeat.")
+    env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; can be repeated.")
     return root(env(command))
 
 

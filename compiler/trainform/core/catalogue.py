@@ -88,7 +88,7 @@ def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
         if namespace in ("", own):
             return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
     for kind, namespace, _ in same_name:
-        return f"a {kind} of this name is in namespace {namespace}; it serves only jobs there"
+        return f"a {kind} with this name exists in namespace {namespace}, but only jobs in that namespace can use it"
     if ref.kind == KINDS[1] and ref.name in catalogue.names():
         return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
     return ""
@@ -102,7 +102,7 @@ def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
         usable = sorted({*usable, *catalogue.names()})
     if near := did_you_mean(ref.name, usable):
         return near
-    return f"known are {', '.join(usable)}" if usable else "add the runtime under runtimes/"
+    return f"available: {', '.join(usable)}" if usable else "add the runtime to runtimes/"
 
 
 def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
@@ -113,7 +113,7 @@ def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
             "error",
             f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: "
             f"{dotted(error.path)}: {error.message}",
-            "repair the runtime first",
+            "fix the runtime first",
             ("spec", "runtimeRef", "name"),
             item.document,
             **shown_at(error.path, job.metadata.name),

@@ -117,7 +117,7 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
         shared.pipeline.run(plan, finish)
     except PluginFailure as failure:
         shared.failures.append(failure)
-        plan.report("TF901", str(failure), hint="report this to the authors of the plugin")
+        plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
     return _result(item, shared, plan.diagnostics, plan, runtime)
 
 
@@ -219,8 +219,8 @@ def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
     environment = shared.inputs.environment
     if environment is None or environment.sound:
         return []
-    message = f"Environment {shared.destination.name!r} has errors, and no job can be made for it"
-    return [Diagnostic("TF163", "error", message, "repair the Environment first", place=item.document)]
+    message = f"Environment {shared.destination.name!r} has errors, so none of its jobs can be rendered"
+    return [Diagnostic("TF163", "error", message, "fix the Environment first", place=item.document)]
 
 
 def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
@@ -232,7 +232,7 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
         place = inputs.environment.document
         return [Diagnostic("TF202", "error", message, path=("spec", "jobs", "selector"), place=place)]
     hint = "a TrainJob has apiVersion: trainer.kubeflow.org/v1alpha1 and kind: TrainJob"
-    return [Diagnostic("TF202", "error", "there is no TrainJob here", hint)]
+    return [Diagnostic("TF202", "error", "no TrainJob found", hint)]
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:

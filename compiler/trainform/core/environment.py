@@ -118,7 +118,7 @@ class Destination:
                         "TF161",
                         "error",
                         f"no job here has a replicated job {job.get('name')!r}",
-                        "correct the name, or remove the patch",
+                        "fix the name, or remove the patch",
                         (*root, "spec", "replicatedJobs", number, "name"),
                         self.document,
                     )
@@ -134,7 +134,7 @@ class Destination:
                     "TF355",
                     "error" if near else "info",
                     f"no job here has a replicated job {name!r}",
-                    near or f"they have {', '.join(sorted(self.steps))}",
+                    near or f"replicated jobs: {', '.join(sorted(self.steps))}",
                     ("spec", "scheduling", "kueue", "steps", name),
                     self.document,
                 )

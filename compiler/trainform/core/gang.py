@@ -53,10 +53,12 @@ def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, li
         return NO_GANG, [_problem(destination, "warning", message, "pods of a job may then start without each other")]
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (
-            f"the runtime asks for a {own.scheduler} gang, and Environment {destination.name} "
-            f"for {choice.scheduler}: pods of two gangs stay Pending"
+            f"the runtime uses a {own.scheduler} gang, but Environment {destination.name} "
+            f"uses {choice.scheduler}: pods in two gangs stay Pending"
         )
-        return own, [_problem(destination, "error", message, "use a runtime without podGroupPolicy there")]
+        return own, [
+            _problem(destination, "error", message, "use a runtime without podGroupPolicy in this Environment")
+        ]
     timeout = choice.schedule_timeout_seconds
     gang = Gang(
         choice.scheduler,

@@ -222,8 +222,8 @@ def _second_environment(document: Document, first: Document) -> Diagnostic:
     return Diagnostic(
         "TF207",
         "error",
-        f"one Environment at a time: the first is at {first.file}:{first.position(()).line}",
-        "remove one of them; in a repository, each has a folder below environments/",
+        f"only one Environment is allowed here: the first is at {first.file}:{first.position(()).line}",
+        "remove one of them; in a repository, each Environment has its own folder in environments/",
         ("metadata", "name"),
         document,
     )

@@ -96,6 +96,6 @@ def _report_conflicts(plan: Plan) -> None:
         plan.report(
             "TF310",
             f"plugins {first} and {second} set {what} to different values",
-            hint="use a runtime or environment in which only one of them acts",
+            hint="use a runtime or Environment that activates only one of them",
             path=("spec", "runtimeRef", "name"),
         )

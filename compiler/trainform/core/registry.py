@@ -79,16 +79,16 @@ def _load(entry_point: EntryPoint) -> Installed:
         module, _, attribute = entry_point.value.partition(":")
         plugin = getattr(import_module(module), attribute)()
     except Exception as error:
-        raise PluginError(f"plugin {entry_point.name!r} does not load: {error}") from error
+        raise PluginError(f"plugin {entry_point.name!r} cannot be loaded: {error}") from error
     if not isinstance(plugin, Plugin):
-        raise PluginError(f"plugin {entry_point.name!r} is no subclass of trainform.Plugin")
+        raise PluginError(f"plugin {entry_point.name!r} is not a subclass of trainform.Plugin")
     _check_names(entry_point.name, type(plugin))
     return Installed(plugin, entry_point.package, entry_point.version)
 
 
 def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
     names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
-    return f"two packages bring a plugin called {entry_point.name!r}: {names}; uninstall one"
+    return f"two packages provide a plugin called {entry_point.name!r}: {names}; uninstall one of them"
 
 
 def _check_names(name: str, kind: type[Plugin]) -> None:
@@ -102,6 +102,6 @@ def _check_names(name: str, kind: type[Plugin]) -> None:
         for attribute in vars(base):
             if not attribute.startswith("_") and attribute not in known:
                 raise PluginError(
-                    f"plugin {name!r} defines {attribute!r}, which is no extension point; "
-                    f"the extension points are {', '.join(STAGES)}; start helpers with an underscore"
+                    f"plugin {name!r} defines {attribute!r}, which is not an extension point; "
+                    f"the extension points are {', '.join(STAGES)}; start helper names with an underscore"
                 )

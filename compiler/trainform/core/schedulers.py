@@ -62,9 +62,9 @@ def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
         plan,
         job,
         "TF360",
-        f"pods of {job.name!r} go to scheduler {name or 'default-scheduler'}, and the "
+        f"pods of {job.name!r} use scheduler {name or 'default-scheduler'}, but the "
         f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
-        f"leave schedulerName out, or write {wanted}",
+        f"remove schedulerName, or set it to {wanted}",
     )
 
 
@@ -75,8 +75,8 @@ def _gang_is_installed(plan: Plan) -> None:
         return
     plan.report(
         "TF153",
-        f"the runtime asks for a {scheduler} gang, which Environment {plan.environment.name} does not have",
-        hint=f"{_known(installed)}; add it to spec.cluster.schedulers where it is installed, "
+        f"the runtime needs {scheduler}, which is not installed in Environment {plan.environment.name}",
+        hint=f"{_known(installed)}; if it is installed, add it to spec.cluster.schedulers, "
         "or choose another gang in spec.scheduling.gang",
         path=POLICY,
         place=plan.runtime_document,
@@ -91,10 +91,10 @@ def _pods_are_served(plan: Plan, job: ReplicatedJob, name: str) -> None:
         plan,
         job,
         "TF153",
-        f"pods of {job.name!r} go to scheduler {name}, which Environment {plan.environment.name} "
-        "does not have: they would stay Pending",
-        f"{_known(installed)}; leave schedulerName out, "
-        f"or add {OWNERS[name]} to spec.cluster.schedulers where it is installed",
+        f"pods of {job.name!r} use scheduler {name}, which is not installed in Environment "
+        f"{plan.environment.name}: they would stay Pending",
+        f"{_known(installed)}; remove schedulerName, "
+        f"or, if it is installed, add {OWNERS[name]} to spec.cluster.schedulers",
     )
 
 
@@ -115,7 +115,7 @@ def _installed(plan: Plan) -> Sequence[str] | None:
 
 
 def _known(installed: Sequence[str]) -> str:
-    return f"installed there: {', '.join(installed) or 'no gang scheduler'}"
+    return f"installed: {', '.join(installed) or 'no gang scheduler'}"
 
 
 def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
@@ -128,15 +128,15 @@ def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
     members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
     if any(pods.replicas > 1 for pods in plan.pod_sets):
         controllers = sum(pods.count for pods in plan.pod_sets)
-        _deviates(plan, "D19", f"leave replicas out: a gang of {controllers} pods, not {members}")
+        _deviates(plan, "D19", f"ignore replicas: a gang of {controllers} pods, not {members}")
     bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
     if bare != defaulted:
-        _deviates(plan, "D18", "count requests only; limits without a request are requests, too")
+        _deviates(plan, "D18", "count only requests; here a limit without a request counts as the request")
     if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
         return members, defaulted
     admitted = _requests(plan, limits=True, admitted=True)
     if admitted != defaulted:
-        _deviates(plan, "D15", "not count what RuntimeClass and LimitRange add to the pods")
+        _deviates(plan, "D15", "ignore what RuntimeClass and LimitRange add to the pods")
     return members, admitted
 
 
@@ -170,10 +170,10 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
         return
     if waiting is None and not order:
         return
-    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after the other"
+    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after another"
     plan.report(
         "TF361",
-        f"{what}, and the {plan.gang.scheduler} gang waits for the pods of all: neither may ever start",
+        f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
         severity="warning",
         hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
         path=("spec", "scheduling", "gang", "scheduler"),
@@ -190,7 +190,7 @@ def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
             "TF563",
             f"{fact} is not declared: {consequence}",
             severity="warning",
-            hint="put it beside the Environment, so that jobs can be checked against it",
+            hint="add it to the Environment's folder, so that jobs can be checked against it",
             path=("spec", "cluster"),
             place=plan.destination.document,
         )

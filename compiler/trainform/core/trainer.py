@@ -152,7 +152,7 @@ def count_per_node(
     outcomes = {count(gpus, cpu_count(bare)) for gpus in _controllers_gpu_counts(bare)}
     if outcomes != {chosen}:
         told = " or ".join(sorted(map(str, outcomes)))
-        plan.deviates("D09", f"the controller would set {what} to {told}, at random", path=path)
+        plan.deviates("D09", f"the controller would set {what} to {told} at random", path=path)
     return ours
 
 

@@ -41,7 +41,7 @@ def baseline(root: str, name: str) -> Baseline:
     except GitError as error:
         if os.path.isdir(name):
             return Folder(root, os.path.realpath(name))
-        raise GitError(f"{error}; nor is there such a folder") from error
+        raise GitError(f"{error}; there is no such folder either") from error
 
 
 class Commit(NamedTuple):

@@ -15,12 +15,12 @@ class GitError(Exception):
 def commit_of(root: str, ref: str) -> str:
     """The id of the commit that `ref` names: a branch, a tag, `HEAD~2`. Raises GitError where there is none."""
     if ref.startswith("-"):
-        raise GitError(f'"{ref}" is no name of a commit')
+        raise GitError(f'"{ref}" is not a valid commit name')
     try:
         return git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
     except GitError:
         git(root, "rev-parse", "--git-dir")  # says so where there is no repository at all
-        raise GitError(f'git knows no commit "{ref}" here; a shallow clone may lack it') from None
+        raise GitError(f'git does not know the commit "{ref}"; a shallow clone may not contain it') from None
 
 
 def git_folder(root: str) -> str:
@@ -32,7 +32,7 @@ def git_folder(root: str) -> str:
     while not os.path.lexists(path := os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
-            raise GitError("this is no checkout of git")
+            raise GitError("this is not a git repository")
         folder = above
     if os.path.isdir(path):
         return path
@@ -78,7 +78,7 @@ def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
     try:
         process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     except OSError as error:
-        raise GitError(f"git does not run: {error.strerror or error}") from error
+        raise GitError(f"git cannot be run: {error.strerror or error}") from error
 
     def output(given: bytes = b"") -> bytes:
         with process:

@@ -58,7 +58,7 @@ def _acquired(path: str) -> BaseFileLock | None:
         try:
             lock.acquire(timeout=PATIENCE)
         except Timeout:
-            print("waiting for another run of trainform in this repository", file=sys.stderr)
+            print("waiting for another trainform run in this repository", file=sys.stderr)
             lock.acquire()
     except OSError:
         return None

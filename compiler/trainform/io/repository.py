@@ -163,5 +163,5 @@ def inside(root: str, path: str) -> bool:
 
 
 def _leads_out(path: str) -> Diagnostic:
-    hint = "copy what it points to into the repository"
+    hint = "copy its target into the repository"
     return file_error("TF702", path, "is a link that leads out of the repository", hint)

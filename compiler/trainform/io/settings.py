@@ -43,7 +43,7 @@ def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
 
 
 def _surplus(document: Document) -> list[Diagnostic]:
-    message = "project settings are one document, and this file holds another"
+    message = "project settings must be a single document, but this file has more than one"
     return [Diagnostic("TF703", "error", message, "merge the documents", place=document)]
 
 
@@ -55,7 +55,7 @@ def _problems(document: Document) -> list[Diagnostic]:
 def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
     path: Path = (key,)
     if key not in KEYS:
-        hint = did_you_mean(key, KEYS) or f"the keys are {', '.join(KEYS)}"
+        hint = did_you_mean(key, KEYS) or f"known keys: {', '.join(KEYS)}"
         at = document.key_position(path)
         return [Diagnostic("TF101", "error", "unknown field", hint, path, document, at)]
     if not isinstance(folder, str):
@@ -77,7 +77,7 @@ def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
     if folders["rendered"].split("/")[0] in _NO_OUTPUT:
         return [_taken(document, folders["rendered"])]
     return [
-        Diagnostic("TF703", "error", f'"rendered" and "{key}" must not lie within each other',
+        Diagnostic("TF703", "error", f'"rendered" and "{key}" must not be inside each other',
                    "choose separate folders", path=("rendered",), place=document)
         for key in KEYS[:-1]
         if _within(folders["rendered"], folders[key]) or _within(folders[key], folders["rendered"])
@@ -85,7 +85,7 @@ def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
 
 
 def _taken(document: Document, folder: str) -> Diagnostic:
-    message = f'"{folder}" holds what is no output'
+    message = f'"{folder}" is reserved and cannot hold output'
     return Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)
 
 

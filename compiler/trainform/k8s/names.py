@@ -21,13 +21,13 @@ _DNS1123_SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _QUALIFIED = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _ENV_VAR = re.compile("[ -<>-~]+")
 
-_DNS1035_RULE = "must consist of lower-case letters, digits and `-`, begin with a letter and end with a letter or digit"
-_DNS1123_RULE = "must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit"
+_DNS1035_RULE = "must consist of lowercase letters, digits and `-`, start with a letter and end with a letter or digit"
+_DNS1123_RULE = "must consist of lowercase letters, digits and `-`, and start and end with a letter or digit"
 _SUBDOMAIN_RULE = (
-    "must consist of parts joined by `.`, each of lower-case letters, digits and `-`, "
-    "beginning and ending with a letter or digit"
+    "must consist of parts separated by `.`, each made of lowercase letters, digits and `-`, "
+    "starting and ending with a letter or digit"
 )
-_QUALIFIED_RULE = "must consist of letters, digits, `-`, `_` and `.`, and begin and end with a letter or digit"
+_QUALIFIED_RULE = "must consist of letters, digits, `-`, `_` and `.`, and start and end with a letter or digit"
 
 
 def dns1035_label(name: str) -> str | None:
@@ -49,7 +49,7 @@ def qualified_name(name: str) -> str | None:
     """The key of a label or annotation, or a resource: `name`, or `prefix.example.com/name`."""
     prefix, slash, local = name.rpartition("/")
     if slash and (reason := dns1123_subdomain(prefix)):
-        return f"is wrong before the `/`, which {reason}"
+        return f"has an invalid prefix before the `/`, which {reason}"
     return _reason(local, _QUALIFIED, _QUALIFIED_RULE, LABEL_LENGTH)
 
 
@@ -68,5 +68,5 @@ def _reason(name: str, pattern: re.Pattern[str], rule: str, longest: int | None)
     if not name:
         return "must not be empty"
     if longest and len(name) > longest:
-        return f"must be at most {longest} characters long, and has {len(name)}"
+        return f"must be at most {longest} characters long, not {len(name)}"
     return None if pattern.fullmatch(name) else rule

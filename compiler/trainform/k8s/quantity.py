@@ -106,7 +106,7 @@ def _text(quantity: str | int) -> str:
     # A bool is an int to Python, and an int of absurd length takes long to write.
     if type(quantity) is int and quantity.bit_length() < _LONGEST:
         return str(quantity)
-    raise QuantityError('a quantity is a string such as "500m" or "16Gi", or a whole number')
+    raise QuantityError('a quantity must be a string such as "500m" or "16Gi", or a whole number')
 
 
 @lru_cache(maxsize=4096)
@@ -203,11 +203,11 @@ def _factored(number: int, factor: int) -> tuple[int, int]:
 def _reason(text: str) -> str:
     """Why a text is no quantity, and the nearest text that is one."""
     if not text:
-        return "an empty text is no quantity"
+        return "an empty string is not a quantity"
     if len(text) > _LONGEST:
-        return f"a quantity of more than {_LONGEST} characters is refused"
+        return f"a quantity must have at most {_LONGEST} characters"
     nearest = _nearest(text) or "a number with one of the suffixes m, k, M, G, T, Ki, Mi, Gi, Ti, or none"
-    return f'"{text}" is no quantity; write {nearest}'
+    return f'"{text}" is not a quantity; write {nearest}'
 
 
 def _nearest(text: str) -> str:

@@ -115,7 +115,7 @@ def _require_libraries() -> None:
     for name in ("cryptography", "pyrage"):
         if find_spec(name) is None:
             hint = 'pip install "trainform[secrets]"'
-            raise InvocationError(f"keys cannot be made without the package {name}: {hint}")
+            raise InvocationError(f"creating keys needs the package {name}: {hint}")
 
 
 def _cannot_encrypt(inputs: EnvironmentInputs, secrets: SecretHandling, reason: str) -> Diagnostic:
@@ -138,7 +138,7 @@ def _write(repository: Repository, path: str, text: str) -> Diagnostic | None:
         with open(target, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        return file_error("TF706", path, "is in the way: it is not the key file of that name", "move it away")
+        return file_error("TF706", path, "is in the way: it is not a key file", "move it away")
     except OSError as error:
         return os_error("TF707", path, error, "cannot be written")
     return None

@@ -78,13 +78,13 @@ def _rsa_key(certificate: bytes) -> RSAPublicKey:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
     if b"PRIVATE KEY" in certificate:
-        raise SealingError("holds a private key: only the certificate belongs into a repository")
+        raise SealingError("contains a private key: only the certificate belongs in a repository")
     try:
         key = x509.load_pem_x509_certificate(certificate).public_key()
     except ValueError:
-        raise SealingError("is no certificate in PEM form") from None
+        raise SealingError("is not a PEM certificate") from None
     if not isinstance(key, RSAPublicKey):
-        raise SealingError("holds no RSA key: it is not of a Sealed Secrets controller")
+        raise SealingError("has no RSA key: it does not come from a Sealed Secrets controller")
     return key
 
 
@@ -153,7 +153,7 @@ def _for_recipient(data_key: bytes, recipient: str) -> str:
     try:
         key = pyrage.x25519.Recipient.from_str(recipient)
     except pyrage.RecipientError:
-        raise SealingError(f'"{recipient}" is no public age key') from None
+        raise SealingError(f'"{recipient}" is not a public age key') from None
     armored: bytes = pyrage.encrypt(data_key, [key], armored=True)
     return armored.decode()
 

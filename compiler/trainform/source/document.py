@@ -63,7 +63,7 @@ class Document:
             Diagnostic(
                 "TF010",
                 "warning",
-                f"{text} is a string to Kubernetes, and a number, a date or a marker to other YAML readers",
+                f"Kubernetes reads {text} as a string, but other YAML parsers read a number, a date or a special value",
                 f'write "{text}"',
                 path=path[size:],
                 place=self,

@@ -94,7 +94,7 @@ class _Inspector:
         if isinstance(tag, str) and tag not in KNOWN_TAGS:
             name = tag.replace("tag:yaml.org,2002:", "!!")
             message = f"Kubernetes ignores the tag {name} and reads a plain string, list or mapping"
-            hint = "leave the tag out, or put it in quotes if it belongs to the text"
+            hint = "remove the tag, or put it in quotes if it is part of the text"
             self.warn("TF008", path, node, message, hint)
 
     def _scalar(self, path: Path, node: ScalarNode) -> None:
@@ -102,11 +102,11 @@ class _Inspector:
             value = read_scalar(node)
         except ValueError:
             name = node.tag.replace("tag:yaml.org,2002:", "!!")
-            self.error("TF007", path, node, f"{node.value!r} cannot be read as {name}", "leave the tag out")
+            self.error("TF007", path, node, f"{node.value!r} is not a valid {name}", "remove the tag")
             return
         if isinstance(value, float) and not math.isfinite(value):
-            message = f"{node.value} is not a number in JSON, so Kubernetes refuses it"
-            self.error("TF007", path, node, message, f'write "{node.value}" if a string is meant')
+            message = f"{node.value} is not a JSON number, so Kubernetes rejects it"
+            self.error("TF007", path, node, message, f'if you mean a string, write "{node.value}"')
 
     def _keys(self, path: Path, node: MappingNode) -> None:
         first: dict[str, Node] = {}
@@ -118,7 +118,7 @@ class _Inspector:
                 self._bad_key(path, key)
             elif name in first:
                 where = self.part.position_of(first[name])
-                message = f'duplicate key "{name}", first given in line {where.line}'
+                message = f'duplicate key "{name}", first defined on line {where.line}'
                 self.error("TF005", (*path, name), key, message, "remove one of the two")
             else:
                 first[name] = key
@@ -129,7 +129,7 @@ class _Inspector:
             message, hint = f"{key.value or 'null'} cannot be a key", f'write "{key.value}"'
         else:
             kind = "mapping" if isinstance(key, MappingNode) else "list"
-            message, hint = f"a {kind} cannot be a key", "put the key in quotes if a string is meant"
+            message, hint = f"a {kind} cannot be a key", "if you mean a string, put the key in quotes"
             if "{{" in self.part.source.line(self.part.position_of(key).line):
                 hint = TEMPLATE_HINT
         self.error("TF006", path, key, message, hint)
@@ -147,11 +147,11 @@ class _Inspector:
                 continue
             sources = merge_sources(value)
             if len(sources) != (len(value.value) if isinstance(value, SequenceNode) else 1):
-                self.error("TF011", path, value, "<< merges mappings only", "give it a mapping or a list of them")
+                self.error("TF011", path, value, "<< can only merge mappings", "use a mapping or a list of mappings")
             merged = [read_key(name) for source in sources for name, _ in source.value]
             if lost := [name for name in explicit if name in merged]:
                 self._late_merge(path, key, lost[0])
 
     def _late_merge(self, path: Path, key: Node, name: str) -> None:
-        message = f'<< stands below "{name}": the explicit value counts here, the merged one with kubectl'
+        message = f'<< comes after "{name}": trainform uses the explicit value, but kubectl uses the merged one'
         self.warn("TF012", path, key, message, "move << to the top of the mapping")

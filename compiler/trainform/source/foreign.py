@@ -25,12 +25,12 @@ _LOOKALIKE = re.compile(
 )
 """A space that is none, where it could be taken for structure; what is never meant, anywhere."""
 _MEANT = {
-    "\u200b": ("stands here unseen", "delete it"),
-    "\u2060": ("stands here unseen", "delete it"),
-    "\ufeff": ("stands within the file", "delete it: only the start of a file may have one"),
-    "\uff1a": ("is not the : of YAML", "write an ordinary : and a space"),
+    "\u200b": ("is invisible here", "delete it"),
+    "\u2060": ("is invisible here", "delete it"),
+    "\ufeff": ("is in the middle of the file", "delete it: it is only allowed at the start of a file"),
+    "\uff1a": ("is not the YAML character :", "write a normal : and a space"),
 }
-_SPACE = ("is no space to YAML", "replace it by ordinary spaces")
+_SPACE = ("is not a space in YAML", "replace it with normal spaces")
 
 
 def foreign(text: str, index: int) -> Complaint | None:
@@ -41,7 +41,7 @@ def foreign(text: str, index: int) -> Complaint | None:
     """
     if found := _CONFLICT.search(text):
         message = f"{found[0].split()[0]} marks an unresolved merge conflict"
-        return Complaint(found.start(), message, "choose one of the two sides, and delete the three markers")
+        return Complaint(found.start(), message, "keep one side and delete the three markers")
     start = text.rfind("\n", 0, max(text.rfind("\n", 0, index), 0)) + 1
     end = text.find("\n", index)
     return _nearby(text, start, end if end >= 0 else len(text))
@@ -50,10 +50,10 @@ def foreign(text: str, index: int) -> Complaint | None:
 def _nearby(text: str, start: int, end: int) -> Complaint | None:
     if found := _FENCE.search(text, start, end):
         message = "``` is Markdown, not YAML"
-        return Complaint(found.start(), message, "delete the lines that hold nothing else")
+        return Complaint(found.start(), message, "delete the lines that contain only ```")
     if found := _SEPARATOR.search(text, start, end):
         at = found.end() - len(found[0].strip())
-        return Complaint(at, "this line separates no documents", "write --- at the very start of the line")
+        return Complaint(at, "this line does not separate documents", "write --- at the very start of the line")
     if found := _LOOKALIKE.search(text, start, end):
         return _lookalike(found)
     return None

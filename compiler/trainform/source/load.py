@@ -126,10 +126,10 @@ def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagn
 
 def _not_an_object(item: object, part: Part, path: Path) -> Diagnostic:
     at = Document({}, part, path).position(())
-    message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
+    message = "not a Kubernetes object: expected a mapping with apiVersion, kind and metadata"
     hint = ""
     if isinstance(item, list):
-        hint = "write its entries as documents, with --- between them, or as items of a `kind: List`"
+        hint = "write its entries as separate documents with --- between them, or as items of a `kind: List`"
     elif isinstance(item, str) and item.startswith(("//", "/*")):
         hint = "start comments with #"
     return Diagnostic("TF009", "error", message, hint, path=path, at=at)
@@ -150,7 +150,7 @@ def _syntax_error(part: Part, error: YAMLError | UnicodeError) -> Diagnostic:
 
 
 def _too_deep(part: Part, error: TooDeep) -> Diagnostic:
-    message = f"the document is nested deeper than {MAX_DEPTH} levels"
+    message = f"the document is nested more than {MAX_DEPTH} levels deep"
     return _limit(part, "TF004", message, error.mark, "flatten it; Kubernetes objects stay below 30")
 
 
@@ -163,7 +163,7 @@ def _bad_aliases(part: Part, root: Node) -> Diagnostic | None:
         return _too_deep(part, error)
     except TooLarge as error:
         message = f"the aliases of this document expand to more than {MAX_NODES:,} nodes"
-        return _limit(part, "TF004", message, error.mark, "write out what is meant, in several documents")
+        return _limit(part, "TF004", message, error.mark, "write the content out, split into several documents")
     except Cycle as error:
         message = "an anchored value contains an alias of itself"
         return _limit(part, "TF011", message, error.mark, "remove the alias")

@@ -13,9 +13,9 @@ _TEMPLATE = re.compile(r"\{\{|\{%")
 _NO_SPACE = re.compile(r"\s*(?:- )*[\w.-]+:[^\s/]")
 _FORBIDDEN = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 
-TEMPLATE_HINT = "put a template expression in quotes, or name the file .yaml.j2 to have it rendered"
+TEMPLATE_HINT = "put the template expression in quotes, or rename the file to .yaml.j2 to render it"
 _QUOTE_HINT = "put the value in quotes"
-_INDENT_HINT = "indent it like its neighbours, or like the line above plus two spaces"
+_INDENT_HINT = "indent it like its neighbors, or two spaces more than the line above"
 
 
 def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
@@ -61,7 +61,7 @@ def _forbidden_character(text: str, error: Exception) -> Complaint:
         return Complaint(0, str(error))
     what = "a NUL" if match[0] == "\0" else f"the character U+{ord(match[0]):04X}"
     hint = "delete it, or write it as an escape in a double-quoted string"
-    return Complaint(match.start(), f"{what} may not stand in YAML", hint, "TF003")
+    return Complaint(match.start(), f"{what} is not allowed in YAML", hint, "TF003")
 
 
 def _in_plain_words(text: str, problem: str, start: int, index: int) -> Complaint | None:
@@ -80,7 +80,7 @@ def _bad_start(text: str, start: int, index: int) -> Complaint:
     if character == "\t":
         return _tab(text, start, index)
     if character == "%" and _before(text, index).strip() == "{":
-        return Complaint(index - 1, "a template statement stands outside a string", TEMPLATE_HINT)
+        return Complaint(index - 1, "a template statement is outside of a string", TEMPLATE_HINT)
     return Complaint(index, f"a plain value cannot start with {character}", _QUOTE_HINT)
 
 
@@ -91,14 +91,14 @@ def _tab(text: str, start: int, index: int) -> Complaint:
 def _second_colon(text: str, start: int, index: int) -> Complaint:
     before, above = _before(text, index), _previous_line(text, index)
     if before.startswith("--- "):
-        return Complaint(4, "a mapping cannot start behind ---", "start it on the next line")
+        return Complaint(4, "a mapping cannot start after ---", "start it on the next line")
     if ": " in before:
         return Complaint(index, 'a plain value cannot contain ": "', "put the whole value in quotes")
     if _NO_SPACE.match(above):
         place = index - len(before) - len(above) - 1
         return _missing_space(text, place + len(above) - len(above.lstrip()))
     first = index - len(before.lstrip())
-    return Complaint(first, "this line is indented deeper than its place allows", _INDENT_HINT)
+    return Complaint(first, "this line is indented too far", _INDENT_HINT)
 
 
 def _missing_space(text: str, index: int) -> Complaint:
@@ -114,15 +114,15 @@ def _no_colon(text: str, start: int, index: int) -> Complaint:
         return _missing_space(text, start)
     word = text[start : start + 40].split("\n")[0].strip()
     if re.match(r"-[^\s-]", word):
-        hint = f'write "- {word[1:]}", or "- {word}" if this dash belongs to the text'
-        return Complaint(start, "a list item needs a space behind its dash", hint)
-    hint = f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to go on with the value above'
-    return Complaint(start, f'"{word}" is no key: it has no colon', hint)
+        hint = f'write "- {word[1:]}", or "- {word}" if this dash is part of the text'
+        return Complaint(start, "a list item needs a space after its dash", hint)
+    hint = f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to continue the value above'
+    return Complaint(start, f'"{word}" is not a key: it has no colon', hint)
 
 
 def _unclosed_quote(text: str, start: int, index: int) -> Complaint:
     quote = text[start : start + 1]
-    message = f"the string that opens here with {quote} is never closed"
+    message = f"the string that starts here with {quote} is not closed"
     return Complaint(start, message, f"close it with {quote}")
 
 
@@ -134,11 +134,11 @@ def _unfit(text: str, start: int, index: int) -> Complaint:
         hint = "put the whole value in quotes" if rest[:1] not in "]}" else "remove it, or open it before"
         if "'" in before:
             hint = "put the whole value in double quotes, or write '' for ' within single quotes"
-        return Complaint(index, f'"{rest[:40]}" stands behind the end of the value', hint)
+        return Complaint(index, f'"{rest[:40]}" follows the end of the value', hint)
     if rest.startswith("- "):
         hint = "give the list a key, or indent it below one"
-        return Complaint(index, "a list item stands where a key is due", hint)
-    return Complaint(index, "the indentation of this line fits no line above", _INDENT_HINT)
+        return Complaint(index, "expected a key, found a list item", hint)
+    return Complaint(index, "the indentation of this line matches no line above", _INDENT_HINT)
 
 
 def _unclosed_bracket(text: str, start: int, index: int) -> Complaint:
@@ -147,41 +147,41 @@ def _unclosed_bracket(text: str, start: int, index: int) -> Complaint:
         return _behind_quote(text, index, before[-1])
     closing = {"[": "]", "{": "}"}.get(opening, "")
     if not closing:
-        return Complaint(index, "this does not fit into the list or mapping in brackets")
-    hint = f"close it with {closing}, put a comma between the entries, or quote the value"
-    return Complaint(start, f"the {opening} that opens here is not closed where it should be", hint)
+        return Complaint(index, "unexpected text in the list or mapping in brackets")
+    hint = f"close it with {closing}, put a comma between entries, or quote the value"
+    return Complaint(start, f"the {opening} that starts here is not closed", hint)
 
 
 def _behind_quote(text: str, index: int, quote: str) -> Complaint:
     rest = text[index : index + 40].split("\n")[0].strip()
     inner = "'' for ' within single quotes" if quote == "'" else r'\" for " within double quotes'
-    hint = f"put a comma between the entries, or write {inner}"
-    return Complaint(index, f'"{rest}" stands behind the end of the value', hint)
+    hint = f"put a comma between entries, or write {inner}"
+    return Complaint(index, f'"{rest}" follows the end of the value', hint)
 
 
 def _alias_name(text: str, start: int, index: int) -> Complaint:
     sign = text[start : start + 1]
     kind = "alias" if sign == "*" else "anchor"
-    return Complaint(start, f"{sign} starts the name of an {kind}, and none follows", _QUOTE_HINT)
+    return Complaint(start, f"{sign} must be followed by the name of an {kind}", _QUOTE_HINT)
 
 
 def _undefined_alias(text: str, start: int, index: int) -> Complaint:
     name = re.split(r"[\s,\]}]", text[index + 1 : index + 80], maxsplit=1)[0]
     hint = f"put the value in quotes, or define &{name} above, in the same document"
-    return Complaint(index, f"no anchor &{name} stands above this alias", hint)
+    return Complaint(index, f"there is no anchor &{name} above this alias", hint)
 
 
 def _escape(text: str, start: int, index: int) -> Complaint:
     index = text.rfind("\\", 0, index + 1)
     sequence = text[index : index + 2]
-    message = f"{sequence} is no escape of a double-quoted string"
+    message = f"{sequence} is not a valid escape in a double-quoted string"
     return Complaint(index, message, r"write \\ for \, or use single quotes")
 
 
 def _block_header(text: str, start: int, index: int) -> Complaint:
     sign = text[start : start + 1]
     message = f"text cannot follow {sign} on the same line"
-    return Complaint(index, message, "start it on the next line, or quote it all")
+    return Complaint(index, message, "start it on the next line, or quote the whole text")
 
 
 def _no_content(text: str, start: int, index: int) -> Complaint:
@@ -193,7 +193,7 @@ def _no_content(text: str, start: int, index: int) -> Complaint:
 
 
 def _directive(text: str, start: int, index: int) -> Complaint:
-    message = "a line that starts with % is a YAML directive, and this is none"
+    message = "a line that starts with % must be a YAML directive"
     return Complaint(start, message, "indent it or quote it")
 
 
@@ -203,19 +203,19 @@ def _nested(text: str, start: int, index: int) -> Complaint:
 
 _FIXED_WORDS = {
     "did not find expected '-' indicator": (
-        "a list item is due here, and this line starts without -",
+        "expected a list item, but this line does not start with -",
         "start it with -, or indent it",
     ),
     "block sequence entries are not allowed": (
-        "a list item cannot start behind a key",
+        "a list cannot start on the same line as its key",
         "start the list on the next line, or quote the value",
     ),
-    "mapping keys are not allowed": ("a plain value cannot start with a lone ?", _QUOTE_HINT),
-    "undefined tag handle": ("! starts a tag, and this one is unknown", _QUOTE_HINT),
-    "did not find the expected '>'": ("!< starts a tag, and no > closes it", _QUOTE_HINT),
+    "mapping keys are not allowed": ("a plain value cannot start with a single ?", _QUOTE_HINT),
+    "undefined tag handle": ("unknown tag after !", _QUOTE_HINT),
+    "did not find the expected '>'": ("the tag that starts with !< is not closed with >", _QUOTE_HINT),
     "expected <document start>": (
-        "the document ended above, and more text follows",
-        "put --- between two documents",
+        "the document ended above, but more text follows",
+        "put --- between the documents",
     ),
 }
 """What libyaml says, and what we say, where nothing more needs to be looked at."""

@@ -89,7 +89,7 @@ def _refused(file: str, code: str, message: str, hint: str) -> tuple[Source, Dia
 
 def _not_utf8(data: bytes, file: str, error: UnicodeDecodeError) -> tuple[Source, Diagnostic]:
     if b"\0" in data:
-        hint = "remove it, or give its name another ending than that of YAML or JSON"
+        hint = "remove it, or rename it so that it does not end in a YAML or JSON extension"
         return _refused(file, "TF002", "the file is binary, not text", hint)
     source = Source(file, _with_newlines(data.decode(errors="replace")))
     problem = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"

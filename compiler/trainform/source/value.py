@@ -77,4 +77,4 @@ def _nothing(part: Part, *problems: Diagnostic) -> Value:
 
 def _second(part: Part) -> Diagnostic:
     at = part.position_at(0)
-    return Diagnostic("TF009", "error", "a second document begins here, and one is due", at=at)
+    return Diagnostic("TF009", "error", "expected one document, but a second one starts here", at=at)

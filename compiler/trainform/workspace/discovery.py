@@ -226,7 +226,7 @@ def _check_asked(asked: Sequence[str], found: Sequence[EnvironmentInputs], repos
     known, folders = [each.name for each in found], repository.environments()
     for name in asked:
         if name not in known:
-            hint = did_you_mean(name, known) or f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}"
+            hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
             if (folder := f"{repository.settings.environments}/{name}") in folders:
                 hint = f"{folder} holds no document of kind: Environment; write one in {folder}/environment.yaml"
             raise InvocationError(f'no environment "{name}": {hint}', "--env")

@@ -111,10 +111,10 @@ class CurrentInputs:
             found.append(Cause("environment", name, f"Environment {name} changed"))
         found += [self._key_cause(namespace, *each) for each in sorted(pins.keys.items())]
         if pins.compiler != self.compiler:
-            message = f"rendered by trainform {pins.compiler}, and this is {self.compiler}"
+            message = f"rendered by trainform {pins.compiler}, but this is {self.compiler}"
             found.append(Cause("compiler", "", message))
         elif pins.plugins != self.plugins:
-            found.append(Cause("compiler", "plugins", "plugins of other packages changed"))
+            found.append(Cause("compiler", "plugins", "third-party plugins changed"))
         return [cause for cause in found if cause]
 
     @property

@@ -132,9 +132,9 @@ def parse(data: bytes) -> LockFile:
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise LockError("is no JSON") from error
+        raise LockError("is not JSON") from error
     if not isinstance(tree, dict) or tree.get("kind") != "Lock" or tree.get("apiVersion") != API_VERSION:
-        raise LockError(f"is no Lock of {API_VERSION}")
+        raise LockError(f"is not a Lock of {API_VERSION}")
     if "previous" not in tree:
         return LockFile(_lock(tree))
     return LockFile(_lock(tree), True, _lock(tree["previous"]) if tree["previous"] else None)
@@ -142,10 +142,10 @@ def parse(data: bytes) -> LockFile:
 
 def _lock(tree: Any) -> Lock:
     if not isinstance(tree, dict):
-        raise LockError("holds a previous state that is no mapping")
+        raise LockError("has a previous state that is not a mapping")
     files = _texts(tree, "files")
     if not all(map(is_part, files)):
-        raise LockError("names files outside of the job's folder")
+        raise LockError("lists files outside of the job's folder")
     pins = Pins(
         _text(tree, "compiler"),
         _runtime(tree.get("runtime")),
@@ -159,7 +159,7 @@ def _lock(tree: Any) -> Lock:
 
 def _runtime(tree: Any) -> RuntimePin:
     if not isinstance(tree, dict):
-        raise LockError('lacks "runtime"')
+        raise LockError('has no "runtime"')
     namespace = _text(tree, "namespace") if "namespace" in tree else ""
     return RuntimePin(_text(tree, "kind"), namespace, _text(tree, "name"), _text(tree, "digest"))
 
@@ -167,12 +167,12 @@ def _runtime(tree: Any) -> RuntimePin:
 def _text(tree: dict[str, Any], key: str) -> str:
     value = tree.get(key)
     if not isinstance(value, str):
-        raise LockError(f'lacks "{key}"')
+        raise LockError(f'has no "{key}"')
     return value
 
 
 def _texts(tree: dict[str, Any], key: str) -> dict[str, str]:
     value = tree.get(key, {})
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
-        raise LockError(f'holds "{key}" that is no mapping of strings')
+        raise LockError(f'has a "{key}" that is not a mapping of strings')
     return value

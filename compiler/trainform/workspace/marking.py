@@ -59,7 +59,7 @@ def mark_jobs(repository: Repository, environments: Sequence[EnvironmentInputs])
 
 def _mark(repository: Repository, document: Document, marking: Marking) -> int:
     if is_template(document.file):
-        raise CannotMark("this is a template: write the annotation trainform.dev/rerun there yourself")
+        raise CannotMark("this is a template: add the annotation trainform.dev/rerun yourself")
     data = marking.files.get(document.file) or repository.read(document.file)
     if isinstance(data, Diagnostic):
         raise CannotMark(data.message)
@@ -74,6 +74,6 @@ def _encoded_like(data: bytes, text: str) -> bytes:
     """The text with the line ends, and the mark at its beginning, of the file that it stands in."""
     ends = data.count(b"\r\n")
     if data.count(b"\r") != ends or ends not in (0, data.count(b"\n")):
-        raise CannotMark("the lines of this file end in different ways: make them one, or write the annotation")
+        raise CannotMark("this file has mixed line endings: convert them, or add the annotation yourself")
     new = text.replace("\n", "\r\n") if ends else text
     return (_BOM if data.startswith(_BOM) else b"") + new.encode()

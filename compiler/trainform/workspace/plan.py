@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
 
-_UPGRADE = "nothing can prove how it was rendered: run `trainform upgrade` for it, or bring the file back with git"
+_UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or restore the snapshot with git"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,7 +290,7 @@ def _unknown_runtime(
         return []
     known = {lock.lock.pins.runtime.name for job in locks.ids() if (lock := locks.lock_file(job))}
     hint = did_you_mean(options.runtime, known) or f"they run on {', '.join(sorted(known)) or 'none'}"
-    return [Diagnostic("TF705", "error", f'no rendered job runs on runtime "{options.runtime}"', hint)]
+    return [Diagnostic("TF705", "error", f'no rendered job uses runtime "{options.runtime}"', hint)]
 
 
 @dataclass(slots=True)

@@ -76,12 +76,12 @@ def _unknown(asked: str, jobs: Iterable[tuple[str, str, str, str]]) -> Diagnosti
         message = f'no TrainJob in "{asked}"'
     else:
         known = {f"{namespace}/{name}" if "/" in asked else name for _, namespace, name, _ in jobs}
-        message = f'no TrainJob is called "{asked}"'
+        message = f'no TrainJob is named "{asked}"'
     return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
 
 
 def _listed(known: Iterable[str]) -> str:
     names = sorted(known)
     if not names:
-        return "this repository holds no TrainJob"
+        return "this repository has no TrainJob"
     return "known: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

@@ -91,5 +91,5 @@ def parse(text: str) -> Shard:
         raise InvocationError(f'"{text}" is not a shard: write 2/4 for the second of four', "--shard")
     shard = Shard(int(number), int(count))
     if not 1 <= shard.number <= shard.of:
-        raise InvocationError(f'"{text}": the first number goes from 1 to the second', "--shard")
+        raise InvocationError(f'"{text}": the first number must be between 1 and the second', "--shard")
     return shard

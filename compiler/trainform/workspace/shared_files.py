@@ -123,6 +123,6 @@ def _marks(attributes: bytes, rendered: str) -> bool:
 
 def _unmarked(rendered: str) -> Diagnostic:
     hint = f"add the line: {rendered}/** -text linguist-generated=true"
-    message = f"does not mark {rendered}/ as generated: pull requests show it unfolded"
+    message = f"does not mark {rendered}/ as generated, so pull requests do not collapse it"
     problem = file_error("TF716", ATTRIBUTES, message, hint)
     return Diagnostic("TF716", "info", problem.message, problem.hint, place=problem.place)

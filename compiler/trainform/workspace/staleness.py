@@ -66,4 +66,4 @@ def message(cause: Cause, jobs: Sequence[JobId]) -> str:
 
 def _remedy(cause: Cause) -> str:
     chosen = {"runtime": f"--runtime {cause.what}", "environment": f"--env {cause.what}"}.get(cause.kind, "--all")
-    return f"they stay as they are until `trainform upgrade {chosen}`; add --dry-run to see what would change"
+    return f"they do not change until you run `trainform upgrade {chosen}`; add --dry-run to preview"

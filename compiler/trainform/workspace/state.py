@@ -119,7 +119,7 @@ class LockStore:
         if lock_file is None and self._is_new(job, folder):
             return JobOnDisk(id=job, folder=folder)
         if self._leads_out(folder):
-            hint = "remove the link, or name another folder in trainform.yaml"
+            hint = "remove the link, or set another folder in trainform.yaml"
             return file_error("TF702", folder, "leads out of the repository", hint)
         if self._leads_out(paths.lock_file(job)):
             return file_error("TF702", paths.lock_file(job), "leads out of the repository", "remove the link")
@@ -186,10 +186,10 @@ _is_part = lru_cache(is_part)
 
 
 def edited_by_hand(file: str) -> Diagnostic:
-    message = "was edited by hand: it is not what trainform wrote"
+    message = "was edited by hand: it differs from what trainform wrote"
     return file_error("TF710", file, message, RESTORE.format(file))
 
 
 def _foreign(file: str) -> Diagnostic:
     message = "is in the way: trainform did not write this file"
-    return file_error("TF706", file, message, "move it away, or remove it if it is not needed")
+    return file_error("TF706", file, message, "move it elsewhere, or remove it if you do not need it")

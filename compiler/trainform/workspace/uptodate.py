@@ -114,7 +114,7 @@ def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagn
     data = repository.read(path)
     hint = f"restore it: `git checkout -- {path}`; or run `trainform upgrade` for the jobs that need it"
     if isinstance(data, Diagnostic):
-        return file_error("TF712", path, "this snapshot is needed, and cannot be read", hint)
+        return file_error("TF712", path, "this snapshot is needed but cannot be read", hint)
     documents = source.load(data, path).documents
     if digest_of([document.tree for document in documents]) != digest:
         return file_error("TF712", path, "the contents of this snapshot do not match its name", hint)

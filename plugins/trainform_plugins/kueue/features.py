@@ -54,14 +54,14 @@ def _check_annotation(
     if version < since:
         report_annotation(plan, jobset, job, key, "TF356", _too_old(key, known))
     elif version < ON_BY_DEFAULT:
-        message = f"Kueue {known} has TopologyAwareScheduling off by default, and would ignore {key}"
-        hint = "switch the feature gate on; from Kueue 0.14 on it is"
+        message = f"Kueue {known} disables TopologyAwareScheduling by default and would ignore {key}"
+        hint = "enable the feature gate, or use Kueue 0.14 or later, where it is on by default"
         report_annotation(plan, jobset, job, key, "TF356", message, severity="warning", hint=hint)
 
 
 def _too_old(key: str, known: str) -> str:
     major, minor = SINCE[key]
-    return f"{key} needs Kueue {major}.{minor}, and spec.cluster of the Environment says {known}"
+    return f"{key} needs Kueue {major}.{minor}, but the Environment's spec.cluster says {known}"
 
 
 def _version(text: str) -> Version:

@@ -24,7 +24,7 @@ def goes_alone(plan: Plan, jobset: JobSetView) -> None:
         jobset.tree,
         ("spec", "managedBy"),
         "TF357",
-        f"MultiKueue hands on the JobSet alone, and its pods need {', '.join(behind)}",
+        f"MultiKueue copies only the JobSet, but its pods also need {', '.join(behind)}",
         hint="use a runtime without MPI, Flux and podGroupPolicy, or a cluster without MultiKueue",
         source=source,
     )

@@ -41,8 +41,8 @@ def labels_are_sound(plan: Plan, jobset: JobSetView) -> None:
     """Kueue's webhook: the limit is a number of seconds above zero."""
     seconds = jobset.labels.get(MAX_TIME)
     if seconds is not None and not (str(seconds).isdecimal() and int(seconds) > 0):
-        message = f'{MAX_TIME} must be a whole number of seconds above 0, not "{seconds}"'
-        _report(plan, jobset, MAX_TIME, "TF359", message, "a day is 86400")
+        message = f'{MAX_TIME} must be a positive whole number of seconds, not "{seconds}"'
+        _report(plan, jobset, MAX_TIME, "TF359", message, "for example, 86400 is one day")
 
 
 def has_queue(plan: Plan, jobset: JobSetView) -> None:
@@ -56,9 +56,9 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
     if asks or kueue.multi_kueue:
         plan.report(
             "TF358",
-            "the job has no queue, so that Kueue leaves it alone unless its namespace has a default one",
+            "the job has no queue, so Kueue ignores it unless its namespace has a default queue",
             severity="warning",
-            hint="write spec.scheduling.kueue.localQueue in the Environment",
+            hint="set spec.scheduling.kueue.localQueue in the Environment",
             source=("environment", SETTINGS),
         )
 
@@ -69,8 +69,8 @@ def queue_admits(plan: Plan, jobset: JobSetView) -> None:
     if not queue:
         return
     if not any(kind == "LocalQueue" for kind, _, _ in plan.facts.objects):
-        fact = f"LocalQueue {queue} of namespace {plan.namespace}"
-        tell_undeclared(plan, fact, "a job in a queue that is not there stays suspended")
+        fact = f"LocalQueue {queue} in namespace {plan.namespace}"
+        tell_undeclared(plan, fact, "without its queue, the job would stay suspended")
     elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
         message = f"namespace {plan.namespace} has no LocalQueue {queue!r}: the job would stay suspended"
         _report(plan, jobset, QUEUE, "TF350", message, _other_queue(plan, queue))
@@ -84,8 +84,8 @@ def _other_queue(plan: Plan, queue: str) -> str:
         return near
     elsewhere = sorted(ns for kind, ns, name in plan.facts.objects if (kind, name) == ("LocalQueue", queue))
     if elsewhere:
-        return f"that one is in namespace {', '.join(elsewhere)}; a job needs one in its own namespace"
-    return f"it has {', '.join(here)}" if here else "declare one in this namespace"
+        return f"it exists in namespace {', '.join(elsewhere)}, but a job needs a queue in its own namespace"
+    return f"declared queues: {', '.join(here)}" if here else "declare a LocalQueue in this namespace"
 
 
 def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
@@ -95,19 +95,19 @@ def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
     name = text(table(cluster_queue, "metadata"), "name")
     selector = table(cluster_queue, "spec").get("namespaceSelector")
     if not isinstance(selector, dict):
-        message = f"ClusterQueue {name} has no namespaceSelector, and so admits no namespace at all"
-        _report(plan, jobset, QUEUE, "TF351", message, "write namespaceSelector: {} there for every namespace")
+        message = f"ClusterQueue {name} has no namespaceSelector, so it admits no namespace"
+        _report(plan, jobset, QUEUE, "TF351", message, "to admit all namespaces, set its namespaceSelector to {}")
         return
     declared = plan.facts.get("Namespace", plan.namespace)
     labels = {NAMESPACE_NAME: plan.namespace, **table(table(declared or {}, "metadata"), "labels")}
     if selector_matches(selector, labels):
         return
     if declared is None and selector_keys(selector) - {NAMESPACE_NAME}:
-        fact, what = f"Namespace {plan.namespace}", f"whether ClusterQueue {name} admits it is not known"
+        fact, what = f"Namespace {plan.namespace}", f"cannot tell whether ClusterQueue {name} admits it"
         tell_undeclared(plan, fact, what)
         return
-    message = f"ClusterQueue {name} of that queue does not admit namespace {plan.namespace}"
-    _report(plan, jobset, QUEUE, "TF351", message, "its namespaceSelector matches no label of the namespace")
+    message = f"the queue's ClusterQueue {name} does not admit namespace {plan.namespace}"
+    _report(plan, jobset, QUEUE, "TF351", message, "its namespaceSelector does not match the labels of the namespace")
 
 
 def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
@@ -117,9 +117,9 @@ def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     if not name or name in declared:
         return
     if not declared:
-        tell_undeclared(plan, f"WorkloadPriorityClass {name}", "a job of a class that is not there never queues")
+        tell_undeclared(plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued")
         return
-    hint = did_you_mean(name, declared) or f"declared are {', '.join(declared)}"
+    hint = did_you_mean(name, declared) or f"declared: {', '.join(declared)}"
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
 
 

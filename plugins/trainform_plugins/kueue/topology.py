@@ -30,12 +30,12 @@ def one_of_each(plan: Plan, jobset: JobSetView) -> None:
     for job in jobset.jobs:
         given = [key for key in MAIN if key in job.annotations]
         if len(given) > 1:
-            message = f"pods of {job.name!r} must name one of {' and '.join(given)}: Kueue refuses both"
+            message = f"pods of {job.name!r} must set only one of {' and '.join(given)}: Kueue rejects both together"
             report(plan, jobset, job, given[1], "TF359", message, hint="keep one of them")
         pair = [key for key in (SLICE, SLICE_SIZE) if key in job.annotations]
         if len(pair) == 1:
             other = SLICE_SIZE if pair[0] == SLICE else SLICE
-            message = f"pods of {job.name!r} need {other} beside {pair[0]}: Kueue refuses one without the other"
+            message = f"pods of {job.name!r} need {other} beside {pair[0]}: Kueue rejects one without the other"
             report(plan, jobset, job, pair[0], "TF359", message)
 
 
@@ -48,11 +48,11 @@ def fits_the_pods(plan: Plan, jobset: JobSetView) -> None:
         if size is None:
             continue
         if not str(size).isdecimal() or int(size) < 1:
-            message = f'{SLICE_SIZE} must be a number of pods, at least 1, not "{size}"'
+            message = f'{SLICE_SIZE} must be a number of pods (at least 1), not "{size}"'
             report(plan, jobset, job, SLICE_SIZE, "TF359", message)
         elif int(size) > job.pods:
             message = f"a slice of {size} pods is larger than step {job.name!r}, which has {_pods(job)}"
-            hint = "make the slice smaller, or say what holds for this step in spec.scheduling.kueue.steps"
+            hint = "use a smaller slice, or set a topology for this step in spec.scheduling.kueue.steps"
             report(plan, jobset, job, SLICE_SIZE, "TF354", message, hint=hint)
         elif job.pods % int(size):
             rest = job.pods % int(size)
@@ -73,11 +73,11 @@ def groups_are_pairs(plan: Plan, jobset: JobSetView) -> None:
 def _no_pair(group: str, members: list[ReplicatedJob]) -> str:
     names = " and ".join(f"{job.name!r}" for job in members)
     if len(members) != 2:
-        return f"group {group!r} must join two steps, and has {names}"
+        return f"group {group!r} must contain exactly two steps, but has {names}"
     if all(job.pods != 1 for job in members):
-        return f"one of the two steps of group {group!r} must be a single pod: {names} have more"
+        return f"one of the two steps of group {group!r} must have a single pod, but {names} have more"
     asked = [[job.annotations.get(key) for key in (REQUIRED, PREFERRED)] for job in members]
-    return f"the steps of group {group!r} must ask for the same level: {names} differ" if asked[0] != asked[1] else ""
+    return f"the steps of group {group!r} must use the same level, but {names} differ" if asked[0] != asked[1] else ""
 
 
 def levels_exist(plan: Plan, jobset: JobSetView) -> None:
@@ -125,14 +125,14 @@ def _levels(topology: Tree) -> list[str]:
 def _levels_are_known(plan: Plan, jobset: JobSetView, job: ReplicatedJob, known: Levels) -> None:
     if not known:
         key = next(key for key in FAMILY if key in job.annotations)
-        message = "no flavor of the job's queue has a Topology, so that Kueue could not place its pods by one"
-        report(plan, jobset, job, key, "TF353", message, hint="write topologyName in a ResourceFlavor")
+        message = "no flavor of the job's queue has a Topology, so Kueue cannot place its pods by topology"
+        report(plan, jobset, job, key, "TF353", message, hint="set topologyName in a ResourceFlavor")
         return
     levels = list(dict.fromkeys(level for each in known.values() for level in each))
     for key in LEVELS:
         level = text(job.annotations, key)
         if level and level not in levels:
-            message = f"{level} is no level of Topology {' or '.join(known)}"
+            message = f"{level} is not a level of Topology {' or '.join(known)}"
             hint = did_you_mean(level, levels) or f"its levels are {', '.join(levels)}"
             report(plan, jobset, job, key, "TF353", message, hint=hint)
 
@@ -142,8 +142,8 @@ def _slice_is_within(plan: Plan, jobset: JobSetView, job: ReplicatedJob, known: 
     outer = text(job.annotations, REQUIRED) or text(job.annotations, PREFERRED)
     both = [levels for levels in known.values() if inner in levels and outer in levels]
     if both and all(levels.index(inner) < levels.index(outer) for levels in both):
-        message = f"slices in one {inner} cannot keep within one {outer}, which is the smaller one"
-        report(plan, jobset, job, SLICE, "TF354", message, hint="exchange the two levels")
+        message = f"a slice in one {inner} does not fit into one {outer}, which is smaller"
+        report(plan, jobset, job, SLICE, "TF354", message, hint="swap the two levels")
 
 
 def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
@@ -152,10 +152,10 @@ def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
     if asks and plan.gang.chosen:
         plan.report(
             "TF364",
-            f"Kueue's topology chooses the nodes before {plan.gang.scheduler} sees the pods: a gang that does "
-            "not fit there waits, and Kueue keeps its quota meanwhile",
+            f"Kueue chooses the nodes by topology before {plan.gang.scheduler} sees the pods: if the gang does "
+            "not fit there, it waits while Kueue reserves its quota",
             severity="warning",
-            hint="leave one of the two out: Kueue admits all pods of a job together, too",
+            hint="remove one of the two: Kueue also admits all pods of a job together",
             source=("environment", ("spec", "scheduling", "gang", "scheduler")),
         )
 

@@ -28,7 +28,7 @@ def deletes_itself(plan: Plan, jobset: JobSetView) -> None:
             jobset.tree,
             path,
             "TF620",
-            f"{ENGINES[engine]} makes a job anew that deletes itself when it is finished: it would "
+            f"the job deletes itself when it finishes, and {ENGINES[engine]} recreates it: it would "
             "train again and again",
             hint=f"remove {TTL}, and the job from git when it is done; gitops: {{allow: [ttl]}} permits it",
         )
@@ -58,7 +58,7 @@ def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
             jobset.tree,
             ("spec", "volumeClaimPolicies", index),
             "TF621",
-            "these claims, and what is on them, are deleted with each version of the job: any edit makes a new one",
+            "each edit of the job creates new claims and deletes the old ones with all their data",
             hint="write retentionPolicy: {whenDeleted: Retain}; or mount a PersistentVolumeClaim of your own, which "
             "every version finds; gitops: {allow: [delete-claims]} permits it",
         )
@@ -83,7 +83,7 @@ def is_made_anew(plan: Plan, jobset: JobSetView) -> None:
             jobset.tree,
             ("metadata", "annotations", key),
             "TF622",
-            f"{what} may delete a running or finished job, and start it from the beginning",
+            f"{what} can delete a running or finished job and restart it from the beginning",
             severity="warning",
-            hint="remove it; gitops: {naming: content-hash} makes a new job of a changed one",
+            hint="remove it; with gitops: {naming: content-hash}, a changed job becomes a new object",
         )

@@ -33,7 +33,7 @@ def names_that_do_not_follow(plan: Plan, jobset: JobSetView) -> None:
             if match is not None:
                 _tell(plan, jobset, path, match[0], _hint(plan, job, match[0], path))
             elif _is_reference(path) and objects.get(text, text) != text:
-                _tell(plan, jobset, path, text, "each change renames it: refer to an object of your own")
+                _tell(plan, jobset, path, text, "each change of the job renames it: refer to an object of your own")
 
 
 def _tell(plan: Plan, jobset: JobSetView, path: Path, old: str, hint: str) -> None:
@@ -42,7 +42,7 @@ def _tell(plan: Plan, jobset: JobSetView, path: Path, old: str, hint: str) -> No
         jobset.tree,
         path,
         "TF628",
-        f"{old} does not exist: with its content hash it is called {_renamed(plan, old)}",
+        f"{old} does not exist: with its content hash, its name is {_renamed(plan, old)}",
         severity="warning",
         hint=hint,
     )
@@ -70,7 +70,7 @@ def _hint(plan: Plan, job: ReplicatedJob, name: str, path: Path) -> str:
     container = containers[int(index)] if containers else {}
     for variable in tables(container, "env"):
         if str(variable.get("value", "")).startswith(_renamed(plan, name)):
-            return f"write $({variable['name']}), which is {variable['value']}"
+            return f"write $({variable['name']}), which expands to {variable['value']}"
     return f'take the name from a variable with valueFrom: {{fieldRef: {{fieldPath: "{JOBSET_NAME}"}}}}'
 
 
@@ -100,7 +100,7 @@ def shared_subdomain(plan: Plan, jobset: JobSetView) -> None:
             jobset.tree,
             ("spec", "network", "subdomain"),
             "TF629",
-            f"all versions of the job share subdomain {subdomain}, whose service serves the pods of one of them only",
+            f"all versions of the job share subdomain {subdomain}, but its service serves the pods of only one of them",
             severity="warning",
-            hint="leave subdomain out: then it is the JobSet's name",
+            hint="remove subdomain: it defaults to the JobSet's name",
         )

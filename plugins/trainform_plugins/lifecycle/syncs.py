@@ -43,9 +43,9 @@ def is_a_hook(plan: Plan) -> None:
                 tree,
                 ("metadata", "annotations", key),
                 "TF623",
-                f"{key} makes a hook of {tree['kind']} {tree['metadata']['name']}: it would run on each sync, and "
-                "escape comparison and pruning",
-                hint="remove it; argocd.argoproj.io/sync-wave says what comes before what",
+                f"{key} turns {tree['kind']} {tree['metadata']['name']} into a hook: it would run on each sync, and "
+                "be excluded from diffing and pruning",
+                hint="remove it; to order objects, use argocd.argoproj.io/sync-wave",
             )
 
 
@@ -59,9 +59,9 @@ def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
     if queue and jobset.spec.get("suspend") is True:
         plan.report(
             "TF624",
-            f"suspend: true does not hold the job back: Kueue resumes it when queue {queue} has room",
+            f"suspend: true does not keep the job from running: Kueue resumes it when queue {queue} has room",
             severity="warning",
-            hint="leave suspend out; to park a job, take it out of the queue, or hold the queue by its stopPolicy",
+            hint="remove suspend; to hold the job, remove it from the queue or set the queue's stopPolicy",
             path=("spec", "suspend"),
         )
 
@@ -82,9 +82,9 @@ def tracked_by_hand(plan: Plan) -> None:
                     tree,
                     ("metadata", field, key),
                     "TF625",
-                    f"{key} is what {ENGINES[engine]} marks its own objects with; a value set by hand misleads it",
+                    f"{ENGINES[engine]} tracks its own objects with {key}; a value set by hand confuses it",
                     severity="warning",
-                    hint="leave it out",
+                    hint="remove it",
                 )
 
 
@@ -100,7 +100,7 @@ def namespace_of_nobody(plan: Plan) -> None:
     of_job = plan.job.metadata.namespace is not None
     plan.report(
         "TF626",
-        f"namespace {plan.namespace} is not among the declared ones, and nothing here creates it",
+        f"namespace {plan.namespace} is not declared, and nothing here creates it",
         severity="warning",
         hint=did_you_mean(plan.namespace, declared) or f"declared are {', '.join(declared)}",
         source=("trainjob", ("metadata", "namespace")) if of_job else ("environment", ("spec", "namespace")),
@@ -119,8 +119,8 @@ def unknown_pod_group(plan: Plan) -> None:
         scheduler = plan.gang.scheduler
         plan.report(
             "TF627",
-            f"jobs here have PodGroups of {scheduler}, and whether that is installed is not known: "
-            "if it is not, no sync of them succeeds",
+            f"these jobs have PodGroups of {scheduler}, but it is unknown whether that is installed: "
+            "if it is not, every sync of them fails",
             severity="info",
             hint=f"write cluster: {{schedulers: [{scheduler}]}}, if it is",
             source=("environment", ("spec", "cluster")),

@@ -50,7 +50,7 @@ def drops_the_launcher(plan: Plan) -> None:
                 "TF609",
                 f"replaces the runtime's {field}, so {lost} no longer starts the training",
                 severity="warning",
-                hint=f"begin with {lost}, or leave {field} to the runtime",
+                hint=f"start with {lost}, or remove {field} to use the runtime's",
                 path=("spec", "trainer", field),
             )
             return

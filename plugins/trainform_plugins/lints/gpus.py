@@ -31,16 +31,16 @@ def gpu_image_without_gpus(job: Finished) -> None:
     if _device(runtime) == "gpu":
         evidence = f"runtime {runtime} is for GPUs"
     elif _is_sent_to_gpus(pods):
-        evidence = "the pods are sent to GPU nodes"
+        evidence = "the pods are scheduled to GPU nodes"
     elif _device_of_image(image) == "gpu":
         evidence = f"image {image} is for GPUs"
     else:
         return
     job.plan.report(
         "TF601",
-        f"{evidence}, but no GPU is asked for{_consequence(values(node))}",
+        f"{evidence}, but no GPU is requested{_consequence(values(node))}",
         severity="info" if evidence.startswith("image") else "warning",
-        hint="ask for GPUs, such as resourcesPerNode: {limits: {nvidia.com/gpu: 1}}, unless CPUs are meant",
+        hint="request GPUs, such as resourcesPerNode: {limits: {nvidia.com/gpu: 1}}, unless you want CPUs",
         path=("spec", "trainer", "resourcesPerNode"),
     )
 
@@ -56,9 +56,9 @@ def cpu_image_with_gpus(job: Finished) -> None:
         if _device_of_image(image) == "cpu" and gpu_count(node.get("resources")):
             job.plan.report(
                 "TF602",
-                f"image {image} is for CPUs, but GPUs are asked for",
+                f"image {image} is for CPUs, but GPUs are requested",
                 severity="warning",
-                hint="use the image's build for GPUs, or ask for none",
+                hint="use the GPU build of the image, or request no GPUs",
                 **job.trainers(pods, node, "image"),
             )
             return
@@ -91,7 +91,7 @@ def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, i
             "TF603",
             f"{', '.join(slices)} does not count as a GPU: {name} is {value}, not {wanted}",
             severity="warning",
-            hint="ask for whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices of a node",
+            hint="request whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices per node",
             **job.resources(pods, node),
         )
 

@@ -42,7 +42,7 @@ def no_host_names(job: Finished) -> None:
     if job.plan.framework and network.get("enableDNSHostnames") is False:
         job.plan.report(
             "TF613",
-            f"{job.plan.framework} finds its nodes by host name, and the JobSet gives its pods none",
+            f"{job.plan.framework} finds its nodes by host name, but the JobSet disables DNS host names",
             severity="warning",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
@@ -64,7 +64,7 @@ def host_network_without_cluster_names(job: Finished) -> None:
                 f"{job.plan.framework} finds its nodes by host name, "
                 "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
                 severity="warning",
-                hint="write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
+                hint="set dnsPolicy: ClusterFirstWithHostNet in addition to hostNetwork",
                 **job.source(*pods.pod_path, "spec", "hostNetwork"),
             )
             return
@@ -92,9 +92,9 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
             known = ", ".join(_host(job, pods) for pods in job.jobset.jobs)
             job.plan.report(
                 "TF612",
-                f"{host} is the name of no pod of this job",
+                f"no pod of this job has the host name {host}",
                 severity="warning",
-                hint=f"pods are called {known} and so on; the framework's own variables are always right",
+                hint=f"the host names are {known} and so on; prefer the framework's own variables",
                 **_where(job, path, container),
             )
             return

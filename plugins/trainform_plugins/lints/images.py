@@ -49,7 +49,7 @@ def impossible_images(job: Finished) -> None:
                 told.add(image)
                 job.plan.report(
                     "TF618",
-                    f'"{image}" is no name of an image: its pods would wait with InvalidImageName',
+                    f'"{image}" is not a valid image name: the pods would fail with InvalidImageName',
                     severity="warning",
                     hint=_as_reference(image),
                     **job.trainers(pods, container, "image"),
@@ -60,7 +60,7 @@ def _as_reference(image: str) -> str:
     meant = re.sub(r"^(?:https?|docker)://|\s*([:/@])\s*", r"\1", image.strip(" \n\"'“”‘’`,;"))
     name, colon, tag = meant.rpartition(":")
     better = f"{name.lower()}{colon}{tag}" if colon and "/" not in tag else meant.lower()
-    return f"write {better}" if _REFERENCE.fullmatch(better) else "write registry/path/name:tag, without blanks"
+    return f"write {better}" if _REFERENCE.fullmatch(better) else "write registry/path/name:tag, without spaces"
 
 
 def unpinned_images(job: Finished) -> None:
@@ -84,9 +84,9 @@ def _floating_image(job: Finished, found: list[Unpinned]) -> None:
     if found:
         job.plan.report(
             "TF607",
-            f"no tag, or a tag that moves: {', '.join(each.image for each in found)}",
+            f"no tag, or a moving tag: {', '.join(each.image for each in found)}",
             severity="warning",
-            hint="write the tag of a release, better a digest (image:tag@sha256:…)",
+            hint="use a release tag or, better, a digest (image:tag@sha256:…)",
             **found[0].where,
         )
 
@@ -102,7 +102,7 @@ def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
             "TF608",
             f"no digest: {', '.join(each.image for each in found)}",
             severity="info",
-            hint="pin what runs with image:tag@sha256:…",
+            hint="pin the image with image:tag@sha256:…",
             **found[0].where,
         )
 

@@ -25,7 +25,7 @@ def images_differ(job: Finished) -> None:
             "TF610",
             f"the launcher runs {launcher.get('image')}, but its nodes run {worker.get('image')}",
             severity="warning",
-            hint="give both the same image: patch that of job node in runtimePatches",
+            hint="use the same image for both: patch the image of job node with runtimePatches",
             **job.trainers(pods, launcher, "image"),
         )
 
@@ -44,9 +44,9 @@ def launcher_does_not_wait(job: Finished) -> None:
     if {"name": NODE, "status": "Ready"} not in (pods.tree.get("dependsOn") or ()):
         job.plan.report(
             "TF611",
-            "the launcher does not wait until its nodes are Ready, so mpirun may come before their sshd",
+            "the launcher does not wait until its nodes are Ready, so mpirun may start before their sshd",
             severity="warning",
-            hint="write dependsOn: [{name: node, status: Ready}], and probe sshd's port for readiness",
+            hint="write dependsOn: [{name: node, status: Ready}], and add a readiness probe for sshd's port",
             **job.source(*pods.path, "name"),
         )
 

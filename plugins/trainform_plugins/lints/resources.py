@@ -39,10 +39,10 @@ def _oddities(name: str, amount: str) -> tuple[tuple[str, str], ...]:
     if name in BYTES and _TINY.fullmatch(amount):
         number = amount.removesuffix("m")
         unit = "thousandths of a byte" if amount.endswith("m") else "bytes"
-        found.append((f"{name} of {number} {unit} is hardly meant", f"write {number}Mi or {number}Gi"))
+        found.append((f"{name} is only {number} {unit}: probably a mistake", f"write {number}Mi or {number}Gi"))
     device = _meant(name)
     if device != name:
-        found.append((f"no node offers {name}, so no pod that asks for it would ever start", f"write {device}"))
+        found.append((f"no node offers {name}, so a pod that requests it never starts", f"write {device}"))
     return tuple(found)
 
 
@@ -69,12 +69,12 @@ def limit_without_its_request(job: Finished) -> None:
         kept = [k for k in SHARED if k in limits and k not in own and k in requests]
         kept = [key for key in kept if requests[key] != merged.get(key)]
         if kept:
-            told = ", ".join(f"{key} {requests[key]} of at most {merged.get(key)}" for key in kept)
+            told = ", ".join(f"{key} requests {requests[key]}, limit {merged.get(key)}" for key in kept)
             job.plan.report(
                 "TF614",
-                f"the limit is the TrainJob's, but the request stays the runtime's: {told}",
+                f"the TrainJob sets the limit, but the request still comes from the runtime: {told}",
                 severity="info",
-                hint="write the request, too: placement, quota and the number of processes go by it",
+                hint="set the request too: scheduling, quota and the number of processes depend on it",
                 path=("spec", "trainer", "resourcesPerNode", "limits"),
             )
             return
@@ -94,9 +94,9 @@ def limits_only(job: Finished) -> None:
         if alone:
             job.plan.report(
                 "TF614",
-                f"{' and '.join(alone)} as a limit only: all of it will be reserved, as if requested",
+                f"no request for {' and '.join(alone)}, so the full limit is requested",
                 severity="info",
-                hint="write requests, too, if less of it will do",
+                hint="if the job needs less, set requests too",
                 **job.resources(pods, node),
             )
             return

@@ -21,9 +21,9 @@ def gang_without_timeout(job: Finished) -> None:
         return
     job.plan.report(
         "TF615",
-        "0 is no timeout: the scheduler's configuration says how long a half-placed gang holds its places",
+        "0 means no timeout: a partly placed gang holds its nodes as long as the scheduler's configuration says",
         severity="warning",
-        hint="write the seconds to wait for the whole gang, such as 120",
+        hint="set how many seconds to wait for the whole gang, such as 120",
         path=("spec", "podGroupPolicy", "coscheduling", "scheduleTimeoutSeconds"),
         place=job.plan.runtime_document,
     )
@@ -39,7 +39,7 @@ def crowded_job(job: Finished) -> None:
         if pods.parallelism >= CROWD:
             job.plan.report(
                 "TF616",
-                f"one Job of {pods.parallelism} pods: the job controller is slow from about {CROWD} on",
+                f"a Job with {pods.parallelism} pods: the Job controller gets slow above about {CROWD} pods",
                 severity="warning",
                 hint="use fewer, larger nodes",
                 **_where(job, pods.step, (*pods.path, "template", "spec")),

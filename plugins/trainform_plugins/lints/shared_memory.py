@@ -22,10 +22,10 @@ def little_shared_memory(job: Finished) -> None:
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
             job.plan.report(
                 "TF604",
-                "several GPU processes share a node, but /dev/shm is not mounted from memory: it is 64 MiB",
+                "several GPU processes share a node, but /dev/shm has only the default 64 MiB",
                 severity="warning",
-                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm of container node, "
-                "in the runtime or by runtimePatches",
+                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm in container node, "
+                "in the runtime or with runtimePatches",
                 **job.resources(pods, node),
             )
             return

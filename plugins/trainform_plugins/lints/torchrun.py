@@ -117,9 +117,9 @@ def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bo
         says = f", which is {variables[rule[0]]}" if rule[0] in variables else ""
         job.plan.report(
             "TF605",
-            f"{flag.text} beats {rule[0]}{says}",
+            f"{flag.text} overrides {rule[0]}{says}",
             severity="warning",
-            hint=f"remove --{flag.name}: nodes and processes are spec.trainer.numNodes and numProcPerNode",
+            hint=f"remove --{flag.name}; set spec.trainer.numNodes and numProcPerNode instead",
             **_where(job, pods, node, flag),
         )
 

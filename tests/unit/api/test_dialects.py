@@ -33,7 +33,7 @@ _POD = "spec.runtimePatches[0].trainingRuntimeSpec.template.spec.replicatedJobs[
         ("trainer: {resources: {}}", "spec.trainer.resources", "resourcesPerNode"),
         ("trainer: {podTemplate: {}}", "spec.trainer.podTemplate", "spec.trainer.{image"),
         ("trainer: {container: {}}", "spec.trainer.container", "spec.trainer.{image"),
-        ("trainer: {numProcPerNode: auto}", "spec.trainer.numProcPerNode", "leave it out"),
+        ("trainer: {numProcPerNode: auto}", "spec.trainer.numProcPerNode", "remove it"),
         ("trainer: {resourcesPerNode: {cpu: 1}}", "spec.trainer.resourcesPerNode.cpu", "limits"),
         (
             "trainer: {resourcesPerNode: {nvidia.com/gpu: 1}}",

@@ -203,9 +203,9 @@ def test_a_version_that_yaml_takes_for_a_number_is_shown_in_quotes(reader, versi
         ("{scheduling: {kueue: {queueName: a}}}", "write spec.scheduling.kueue.localQueue"),
         ("{scheduling: {kueue: {localQeue: a}}}", 'did you mean "localQueue"?'),
         ("{scheduling: {kueue: {steps: {node: {topolgy: {}}}}}}", 'did you mean "topology"?'),
-        ("{extends: base}", "environments inherit nothing"),
-        ("{trainer: {}}", "a job sets it, or spec.runtimePatches"),
-        ("{patches: [{path: a.yaml, patch: {}}]}", "write the patch itself"),
+        ("{extends: base}", "Environments do not inherit"),
+        ("{trainer: {}}", "or use spec.runtimePatches"),
+        ("{patches: [{path: a.yaml, patch: {}}]}", "write the patch, as YAML or as text"),
         ("{values: {}, gitops: {engine: argo}}", 'did you mean "argocd"? allowed: none, argocd, flux'),
     ],
 )

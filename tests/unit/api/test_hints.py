@@ -22,7 +22,7 @@ def hints(result: Read) -> dict[str, str]:
         ("  trainer: {numNodes: “4”}", "spec.trainer.numNodes", "write 4"),
         ("  trainer: {numNodes: ²}", "spec.trainer.numNodes", ""),
         ("  trainer: {command: a b}", "spec.trainer.command", 'write ["a", "b"]'),
-        ("  trainer: {command: -a -b}", "spec.trainer.command", "put a space behind the - of each entry"),
+        ("  trainer: {command: -a -b}", "spec.trainer.command", "put a space after the - of each entry"),
         (
             '  trainer: {command: "a\\nb"}',
             "spec.trainer.command",
@@ -31,7 +31,7 @@ def hints(result: Read) -> dict[str, str]:
         (
             "  trainer: {command: [{--a: b}]}",
             "spec.trainer.command[0]",
-            'write "--a: b" in quotes, if one string is meant',
+            'if you mean a single string, quote it: "--a: b"',
         ),
         ("  trainer: {env: [A=1]}", "spec.trainer.env[0]", 'write {name: A, value: "1"}'),
         ("  trainer: {env: [{A: b}]}", "spec.trainer.env[0].A", "write {name: A, value: …}"),
@@ -46,13 +46,13 @@ def hints(result: Read) -> dict[str, str]:
         (
             "  trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 0.5}}}",
             "spec.trainer.resourcesPerNode.limits.nvidia.com/gpu",
-            "write a whole number: a device is not shared in parts",
+            "write a whole number: devices cannot be split",
         ),
         ("  trainer: [{image: a}]", "spec.trainer", "remove the `- ` before it"),
         ("  initializer: {model: {secretRef: hf}}", "spec.initializer.model.secretRef", "write secretRef: {name: hf}"),
-        ("  trainer: {suspend: true}", "spec.trainer.suspend", "suspend is a field of spec: indent it so"),
-        ("  name: a", "spec.name", "name is a field of metadata: indent it so"),
-        ("  kind: a", "spec.kind", "kind is a field of the document itself: indent it so"),
+        ("  trainer: {suspend: true}", "spec.trainer.suspend", "suspend is a field of spec: fix its indentation"),
+        ("  name: a", "spec.name", "name is a field of metadata: fix its indentation"),
+        ("  kind: a", "spec.kind", "kind is a field of the document itself: fix its indentation"),
     ],
 )
 def test_a_job(reader, spec, field, hint):
@@ -77,7 +77,7 @@ def test_a_job(reader, spec, field, hint):
             "{name: a, trainer: {}}",
             "{runtimeRef: {name: r}}",
             "metadata.trainer",
-            "trainer is a field of spec: indent it so",
+            "trainer is a field of spec: fix its indentation",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_there_are_at_most_16_patches(reader):
         ("llama3.2-ft", "write llama3-2-ft"),
         ("größe-模型", "write grosse"),
         ("🚀", "write job"),
-        ("a" * 64, "choose a shorter name, since the names of its pods add to it and end at 63, too"),
+        ("a" * 64, "choose a shorter name; pod names append to it and are also limited to 63"),
     ],
 )
 def test_a_job_is_named_by_rfc_1035(reader, name, hint):

@@ -64,15 +64,15 @@ def test_a_selector_in_text_is_read_as_kubectl_does(selector, selected):
 @pytest.mark.parametrize(
     ("selector", "why"),
     [
-        ("a,", "a condition is due"),
-        (",a", "a condition is due"),
-        ("a,,b", "a condition is due"),
-        ("a in (b", "a condition is due"),
-        ("a b", "none of a=b, a!=b"),
-        ("!a=b", "none of a=b, a!=b"),
-        ("a in b", "none of a=b, a!=b"),
+        ("a,", "expected a condition"),
+        (",a", "expected a condition"),
+        ("a,,b", "expected a condition"),
+        ("a in (b", "expected a condition"),
+        ("a b", "must have the form a=b, a!=b"),
+        ("!a=b", "must have the form a=b, a!=b"),
+        ("a in b", "must have the form a=b, a!=b"),
         ("-a=b", 'the key "-a"'),
-        ("a=b!", "none of a=b, a!=b"),
+        ("a=b!", "must have the form a=b, a!=b"),
         ("a in (b c)", 'the value "b c"'),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_scalar_where_a_string_is_due_is_shown_as_it_was_written_in_quotes(rea
         ("trainer: {imgae: a}", 'did you mean "image"?'),
         ("runtimeref: {}", 'did you mean "runtimeRef"?'),
         ("trainer: {resourcesPerNode: {limit: {}}}", 'did you mean "limits"?'),
-        ("initializer: {video: {}}", "known here: dataset, model"),
+        ("initializer: {video: {}}", "known fields: dataset, model"),
     ],
 )
 def test_a_hint_says_what_to_write(reader, spec, hint):

@@ -152,8 +152,8 @@ def test_a_link_that_leads_out(new, root, trainform):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--env", "Prod EU"], "lower-case letters"),
-        (["--env", "../up"], "lower-case letters"),
+        (["--env", "Prod EU"], "lowercase letters"),
+        (["--env", "../up"], "lowercase letters"),
         (["--engine", "helm"], "'helm' is not one of"),
     ],
 )

@@ -158,9 +158,9 @@ def test_a_foreign_file_in_the_way_is_left_alone(jobs, trainform):
     ("secrets", "code", "message"),
     [
         ("mode: sealed-secret, certificate: missing.pem", "TF701", "cannot be read"),
-        ("mode: sealed-secret, certificate: environment.yaml", "TF708", "is no certificate in PEM form"),
-        ("mode: sops, recipients: [age1qqqq]", "TF708", '"age1qqqq" is no public age key'),
-        ("mode: sops", "TF155", "is needed by mode sops"),
+        ("mode: sealed-secret, certificate: environment.yaml", "TF708", "is not a PEM certificate"),
+        ("mode: sops, recipients: [age1qqqq]", "TF708", '"age1qqqq" is not a public age key'),
+        ("mode: sops", "TF155", "is required by mode sops"),
     ],
 )
 def test_nothing_to_encrypt_for(jobs, trainform, secrets, code, message):
@@ -233,7 +233,7 @@ def test_the_extra_is_named_where_it_is_missing(jobs, trainform, monkeypatch, pa
     monkeypatch.setitem(sys.modules, package, None)
     ran = trainform("keys")
     assert ran.code == 2
-    assert f"without the package {package}" in ran.err
+    assert f"needs the package {package}" in ran.err
     assert 'pip install "trainform[secrets]"' in ran.err
 
 

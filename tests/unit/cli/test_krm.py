@@ -215,8 +215,7 @@ def test_an_error_leaves_the_items_as_they_are(krm):
     assert ran.out.startswith(text + "results:\n")
     assert results(ran) == [
         {
-            "message": "ClusterTrainingRuntime 'torch-distribute' is not found\n"
-            'help: did you mean "torch-distributed"?',
+            "message": "ClusterTrainingRuntime 'torch-distribute' not found\nhelp: did you mean \"torch-distributed\"?",
             "severity": "error",
             "resourceRef": {
                 "apiVersion": "trainer.kubeflow.org/v1alpha1",

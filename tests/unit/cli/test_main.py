@@ -131,11 +131,11 @@ def test_a_plugin_that_cannot_be_used_is_named(trainform, monkeypatch):
     from trainform.core.registry import PluginError
 
     def fail():
-        raise PluginError("plugin 'acme' does not load: no module named 'acme'")
+        raise PluginError("plugin 'acme' cannot be loaded: no module named 'acme'")
 
     monkeypatch.setattr("trainform.installed.installed_plugins", fail)
     ran = trainform("validate")
-    assert (ran.code, ran.err) == (2, "Error: plugin 'acme' does not load: no module named 'acme'\n")
+    assert (ran.code, ran.err) == (2, "Error: plugin 'acme' cannot be loaded: no module named 'acme'\n")
 
 
 def test_ctrl_c_ends_with_130_and_no_traceback(trainform, monkeypatch):

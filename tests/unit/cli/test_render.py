@@ -63,11 +63,11 @@ def test_a_path_is_found_from_below_the_root(root, trainform, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "message", "hint"),
     [
-        ("lmm", 'no TrainJob is called "lmm"', 'did you mean "llm"?'),
-        ("ml/lmm", 'no TrainJob is called "ml/lmm"', 'did you mean "ml/llm"?'),
-        ("other/llm", 'no TrainJob is called "other/llm"', "known: ml/llm"),
+        ("lmm", 'no TrainJob is named "lmm"', 'did you mean "llm"?'),
+        ("ml/lmm", 'no TrainJob is named "ml/lmm"', 'did you mean "ml/llm"?'),
+        ("other/llm", 'no TrainJob is named "other/llm"', "known: ml/llm"),
         ("jobs/llm.yml", 'no TrainJob in "jobs/llm.yml"', 'did you mean "jobs/llm.yaml"?'),
-        ("zzzzzz", 'no TrainJob is called "zzzzzz"', "known: llm"),
+        ("zzzzzz", 'no TrainJob is named "zzzzzz"', "known: llm"),
     ],
 )
 def test_an_unknown_job_is_an_error_that_names_near_ones(trainform, asked, message, hint):
@@ -240,7 +240,7 @@ def test_a_broken_lock_is_an_error_of_its_own(two_jobs, trainform):
     (two_jobs / ".trainform/locks/default/ml/other.lock").write_text("<<<<<<< HEAD\n")
     ran = trainform("render")
     assert ran.code == 2
-    assert ".trainform/locks/default/ml/other.lock: error TF711: is no JSON" in ran.err
+    assert ".trainform/locks/default/ml/other.lock: error TF711: is not JSON" in ran.err
 
 
 def test_keep_going_leaves_a_job_with_an_edited_file_alone(two_jobs, trainform):

@@ -174,7 +174,7 @@ def test_a_template_is_left_to_its_author(root, trainform):
     (root / "jobs/llm.yaml").rename(root / "jobs/llm.yaml.j2")
     ran = trainform("rerun", "llm")
     assert ran.code == 2
-    assert "this is a template: write the annotation trainform.dev/rerun there yourself" in ran.err
+    assert "this is a template: add the annotation trainform.dev/rerun yourself" in ran.err
 
 
 def test_an_unknown_job_is_an_error(root, trainform):

@@ -62,7 +62,7 @@ def test_a_preview_tells_why_and_what_and_writes_nothing(behind, trainform):
 def test_a_preview_tells_jobs_that_change_alike_once(behind, trainform):
     told = trainform("upgrade", "--all", "--dry-run").out
     assert told.count("--- a/rendered/") == 1
-    assert "\n  and 1 job alike: ml/b\n2 jobs would change, " in told
+    assert "\n  same for 1 job: ml/b\n2 jobs would change, " in told
 
 
 def test_a_preview_as_json_is_a_render_result(behind, trainform):
@@ -110,7 +110,7 @@ def test_snapshots_go_when_nobody_needs_them(behind, trainform):
 def test_a_runtime_that_nobody_uses_is_an_error_that_names_near_ones(behind, trainform):
     ran = trainform("upgrade", "--runtime", "troch")
     assert (ran.code, ran.out) == (2, "")
-    assert 'error TF705: no rendered job runs on runtime "troch"\n  help: did you mean "torch"?' in ran.err
+    assert 'error TF705: no rendered job uses runtime "troch"\n  help: did you mean "torch"?' in ran.err
 
 
 def test_it_asks_what_to_upgrade(behind, trainform):

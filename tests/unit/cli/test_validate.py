@@ -125,7 +125,10 @@ def test_services_know_files_by_their_place_in_the_checkout(root, trainform, for
     [
         ("kind: Environment\n bad: [\n", "environments/prod/environment.yaml:2:2: error TF001: "),
         ("kind: Environment\nmetadata: {name: prod}\n", 'error TF103 apiVersion: "apiVersion" is missing'),
-        ("apiVersion: trainform.dev/v1alpha1\nkind: Enviroment\n", 'error TF205 kind: there is no kind "Enviroment"'),
+        (
+            "apiVersion: trainform.dev/v1alpha1\nkind: Enviroment\n",
+            'TF205 kind: trainform.dev/v1alpha1 has no kind "Enviroment"',
+        ),
     ],
 )
 def test_an_environment_that_cannot_be_read_is_told_and_none_takes_its_place(root, trainform, text, told):
@@ -143,4 +146,4 @@ def test_a_folder_without_an_environment_says_what_is_missing(root, trainform):
     (root / "environments" / "prod").mkdir(parents=True)
     ran = trainform("validate", "--env", "prod")
     assert ran.code == 2
-    assert "environments/prod holds no document of kind: Environment" in ran.err
+    assert "environments/prod has no document of kind: Environment" in ran.err

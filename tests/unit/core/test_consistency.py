@@ -155,15 +155,15 @@ def test_the_last_patch_of_either_object_is_told():
 def test_what_is_said():
     hosts, members, resources = found(change("JobSet", SIZE, 4))
     assert hosts.message == (
-        "after the patches, ConfigMap/llm-mpi-hostfile lacks llm-node-0-2.llm, a pod of JobSet/llm"
+        "after the patches, ConfigMap/llm-mpi-hostfile does not list llm-node-0-2.llm, a pod of JobSet/llm"
     )
-    assert members.message == "after the patches, PodGroup/llm waits for 3 pods, and JobSet/llm has 5"
+    assert members.message == "after the patches, PodGroup/llm waits for 3 pods, but JobSet/llm has 5"
     assert members.hint == "patch it to 5, or set the number of nodes in the job instead"
     assert resources.message == (
-        "after the patches, PodGroup/llm asks for cpu: 5, and the pods of JobSet/llm for cpu: 9"
+        "after the patches, PodGroup/llm requests cpu: 5, but the pods of JobSet/llm request cpu: 9"
     )
     (fewer, *_) = found(change("JobSet", SIZE, 1))
-    assert "lists llm-node-0-1.llm, which is no pod of JobSet/llm" in fewer.message
+    assert "lists llm-node-0-1.llm, which is not a pod of JobSet/llm" in fewer.message
 
 
 @pytest.mark.parametrize(
@@ -192,4 +192,4 @@ def test_odd_objects_do_not_stop_the_compiler(kind, path, value):
 
 def test_counting_does_not_depend_on_the_number_of_pods():
     (hosts, *_) = found(change("JobSet", SIZE, 2**31 - 1))
-    assert "lacks llm-node-0-2.llm" in hosts.message
+    assert "does not list llm-node-0-2.llm" in hosts.message

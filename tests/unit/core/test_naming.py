@@ -183,7 +183,7 @@ def test_patches_know_the_volume_of_flux_by_its_stable_name():
 
 def test_a_patch_that_meets_nothing_is_told_the_stable_names():
     (told,) = errors(compiled(MPI, environment(patches=[{"target": {"name": "other"}, "patch": TEAM}])))
-    assert told.hint == "there are: llm, llm-mpi-hostfile"
+    assert told.hint == "available: llm, llm-mpi-hostfile"
 
 
 def test_no_problem_is_told_twice():

@@ -266,7 +266,7 @@ def test_the_last_patch_that_changed_an_object_is_known():
         (
             a_patch({"kind": "JobSet", "metadata": {"name": "x"}}),
             "patch.apiVersion",
-            "must name the object",
+            "must identify the object",
             "",
         ),
         (a_patch({"apiVersion": "v1", "kind": "ConfigMap"}), "patch.metadata.name", "must name the object", ""),
@@ -294,12 +294,12 @@ def test_what_is_wrong_without_any_object(patch, path, message, hint):
     [
         ("spec:\n  a: 1\n b: 2\n", 3, 2, ""),
         ("spec: {}\nspec: {}\n", 2, 1, "duplicate key"),
-        ("a: 1\n---\nb: 2\n", 2, 1, "a second document begins here"),
+        ("a: 1\n---\nb: 2\n", 2, 1, "a second one starts here"),
         ("- {op: remove, path: /a}\n- op: remov\n  path: /a\n", 2, 7, "must be add, remove"),
         ("- op: test\n  path: /metadata/name\n  value: other\n", 3, 10, '/metadata/name is "llm"'),
         ("spec:\n  replicatedJobs:\n  - template: {}\n", 3, 5, "needs `name`"),
         ("a: &a [*a]", 1, 4, "contains an alias of itself"),
-        ("[" * 200, 1, 100, "nested deeper"),
+        ("[" * 200, 1, 100, "nested more than"),
     ],
 )
 def test_a_problem_in_a_text_has_its_line(text, line, column, message):
@@ -325,7 +325,7 @@ def test_with_a_target_the_name_and_kind_of_a_merge_patch_are_overlooked(identit
 @pytest.mark.parametrize(
     ("patch", "path", "message"),
     [
-        ("{status: {restarts: 0}}", "patch.status", "status is written by the cluster"),
+        ("{status: {restarts: 0}}", "patch.status", "status is set by the cluster"),
         ("[{op: replace, path: /metadata/name, value: other}]", "patch.0", "metadata.name cannot be changed"),
         ("[{op: move, from: /metadata/name, path: /spec/x}]", "patch.0", "metadata.name cannot be changed"),
         (
@@ -333,8 +333,8 @@ def test_with_a_target_the_name_and_kind_of_a_merge_patch_are_overlooked(identit
             "patch.1",
             "metadata.namespace cannot be changed",
         ),
-        ("[{op: add, path: /status, value: {}}]", "patch.0", "status is written by the cluster"),
-        ("[{op: replace, path: '', value: []}]", "patch", "must leave an object"),
+        ("[{op: add, path: /status, value: {}}]", "patch.0", "status is set by the cluster"),
+        ("[{op: replace, path: '', value: []}]", "patch", "must not remove the whole object"),
         ("[{op: remove, path: /spec/none}]", "patch.0.path", 'there is no "none" in /spec'),
         ("{$patch: remove}", "patch.$patch", "must be `replace` or `delete`"),
         ("{spec: {replicatedJobs: [{replicas: 2}]}}", "patch.spec.replicatedJobs.0", "needs `name`"),
@@ -372,7 +372,7 @@ def test_what_stays_the_same_may_be_said():
             a_patch([], Target(kind="Secret")),
             "target.kind",
             "kind 'Secret'",
-            "there are: ConfigMap, JobSet, PodGroup",
+            "available: ConfigMap, JobSet, PodGroup",
         ),
         (a_patch([], Target(kind="JobSet", name="lm")), "target.name", "name 'lm'", 'did you mean "llm"?'),
         (a_patch([], Target(namespace="prod")), "target.namespace", "namespace 'prod'", "there are: ml"),

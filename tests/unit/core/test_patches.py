@@ -112,5 +112,5 @@ def test_entries_that_cannot_be_told_apart_are_an_error():
     (error,) = errors(result)
     assert (error.code, error.message) == (
         "TF305",
-        "cannot be merged into what the runtime has: needs `name`",
+        "cannot be merged into the runtime: needs `name`",
     )

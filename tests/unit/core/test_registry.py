@@ -89,15 +89,15 @@ def test_third_party_plugins_follow_by_name(found):
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ("no_such_module:Toy", "plugin 'toy' does not load: No module named 'no_such_module'"),
-        ("toys:Missing", "plugin 'toy' does not load: .*Missing"),
-        ("toys:raises", "plugin 'toy' does not load: no licence found"),
-        ("toys:NeedsArguments", "plugin 'toy' does not load: .*settings"),
-        ("toys:NoPlugin", r"plugin 'toy' is no subclass of trainform\.Plugin"),
+        ("no_such_module:Toy", "plugin 'toy' cannot be loaded: No module named 'no_such_module'"),
+        ("toys:Missing", "plugin 'toy' cannot be loaded: .*Missing"),
+        ("toys:raises", "plugin 'toy' cannot be loaded: no licence found"),
+        ("toys:NeedsArguments", "plugin 'toy' cannot be loaded: .*settings"),
+        ("toys:NoPlugin", r"plugin 'toy' is not a subclass of trainform\.Plugin"),
         ("toys:Misnamed", "plugin 'toy' must have the class attribute name = 'toy'"),
         ("toys:Nameless", "plugin 'toy' must have the class attribute name = 'toy'"),
-        ("toys:Typo", "plugin 'toy' defines 'enforce_ml_polcy', which is no extension point"),
-        ("toys:InheritedTypo", "plugin 'toy' defines 'enforce_ml_polcy', which is no extension point"),
+        ("toys:Typo", "plugin 'toy' defines 'enforce_ml_polcy', which is not an extension point"),
+        ("toys:InheritedTypo", "plugin 'toy' defines 'enforce_ml_polcy', which is not an extension point"),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(found, value, reason):

@@ -27,7 +27,7 @@ PORT = Diagnostic(
     object="JobSet/llm",
     object_path=("spec", "replicatedJobs", 0),
 )
-NOWHERE = Diagnostic("TF202", "error", "there is no TrainJob here")
+NOWHERE = Diagnostic("TF202", "error", "no TrainJob found")
 STREAM = Diagnostic("TF102", "error", "must be a number", path=("spec",), place=place("<stdin>"))
 RUNTIME = place("runtimes/torch.yaml")
 SHARED = [

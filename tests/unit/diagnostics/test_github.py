@@ -16,10 +16,10 @@ from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TAG, T
             "::error file=jobs/llm.yaml,line=4,col=15,title=TF102 wrong type::"
             "spec.trainer.numNodes: must be a number%0Ahelp: write numNodes: 2",
         ),
-        (TAG, "::warning file=jobs/llm.yaml,line=3,col=3,title=TF607 image without a tag%2C or with one that moves::"
+        (TAG, "::warning file=jobs/llm.yaml,line=3,col=3,title=TF607 image without a tag%2C or with a moving tag::"
          "spec.trainer: image without a tag"),
         (PORT, "::notice file=jobs/llm.yaml,line=1,col=1,title=TF606 port used twice in a pod::port used twice"),
-        (NOWHERE, "::error title=TF202 no TrainJob::there is no TrainJob here"),
+        (NOWHERE, "::error title=TF202 input without a TrainJob::no TrainJob found"),
         (STREAM, "::error title=TF102 wrong type::spec: must be a number"),
     ],
     ids=["error", "warning", "info", "of no file", "of a stream"],
@@ -29,7 +29,7 @@ def test_a_line_for_each_problem(problem, line):
 
 
 def test_a_fault_that_many_jobs_share_is_one_annotation():
-    told = "::error file=runtimes/torch.yaml,line=3,col=3,title=TF525 volume that a pod refuses::"
+    told = "::error file=runtimes/torch.yaml,line=3,col=3,title=TF525 invalid volume::"
     assert render_github(SHARED) == f"{told}spec.trainer: no such volume\n"
 
 

@@ -48,5 +48,5 @@ def test_a_folder_outside_of_git_is_an_error(tmp_path, monkeypatch):
 
 def test_a_machine_without_git_is_an_error(repository, monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(GitError, match="git does not run"):
+    with pytest.raises(GitError, match="git cannot be run"):
         commit_of(str(repository.root), "HEAD")

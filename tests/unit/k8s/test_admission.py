@@ -125,39 +125,39 @@ def test_the_given_spec_is_not_changed():
 BOUNDS = {
     "within": (containers(min={"cpu": 1}, max={"cpu": 4}), pod({"cpu": 1}, {"cpu": 4}), ""),
     "request below": (
-        containers(min={"cpu": 2}), pod({"cpu": "1999m"}), "cpu: requests 1999m, and at least 2 is due",
+        containers(min={"cpu": 2}), pod({"cpu": "1999m"}), "cpu: requests 1999m, but at least 2 is required",
     ),
     "limit below": (
         containers(min={"cpu": 2}), pod({"cpu": 2}, {"cpu": 1}),
-        "cpu: is limited to 1, and at least 2 is due",
+        "cpu: has limit 1, but at least 2 is required",
     ),
     "limit above": (
         containers(max={"memory": "1Gi"}), pod(limits={"memory": "1025Mi"}),
-        "memory: is limited to 1025Mi, and at most 1Gi is allowed",
+        "memory: has limit 1025Mi, but at most 1Gi is allowed",
     ),
     "request above": (
-        containers(max={"cpu": 4}), pod({"cpu": 5}, {"cpu": 4}), "cpu: requests 5, and at most 4 is allowed",
+        containers(max={"cpu": 4}), pod({"cpu": 5}, {"cpu": 4}), "cpu: requests 5, but at most 4 is allowed",
     ),
     "ratio met": (containers(maxLimitRequestRatio={"cpu": 3}), pod({"cpu": "500m"}, {"cpu": "1500m"}), ""),
     "ratio passed": (
         containers(maxLimitRequestRatio={"cpu": 3}), pod({"cpu": "500m"}, {"cpu": "1501m"}),
-        "cpu: the limit 1501m is more than 3 times the request 500m",
+        "cpu: has limit 1501m, which is more than 3 times its request 500m",
     ),
     "ratio of nothing": (
         containers(maxLimitRequestRatio={"cpu": 3}), pod({"cpu": "500m"}),
-        "cpu: a request and a limit of at most 3 times of it are due",
+        "cpu: needs a request, and a limit of at most 3 times the request",
     ),
     "pod within": ({"type": "Pod", "max": {"cpu": 4}}, pod({"cpu": 4}, {"cpu": 4}), ""),
     "pod above": (
         {"type": "Pod", "max": {"cpu": 4}}, pod(limits={"cpu": 5}),
-        "cpu: is limited to 5, and at most 4 is allowed",
+        "cpu: has limit 5, but at most 4 is allowed",
     ),
     "pod without a limit": (
         {"type": "Pod", "max": {"cpu": 4}}, pod({"cpu": 1}),
-        "cpu: a limit of at most 4 is due, and there is none",
+        "cpu: has no limit, but a limit of at most 4 is required",
     ),
     "pod without a request": (
-        {"type": "Pod", "min": {"cpu": 4}}, pod(), "cpu: a request of at least 4 is due, and there is none",
+        {"type": "Pod", "min": {"cpu": 4}}, pod(), "cpu: has no request, but at least 4 is required",
     ),
     "claims are no pods": ({"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}}, pod(), ""),
 }  # fmt: skip
@@ -167,8 +167,7 @@ BOUNDS = {
 def test_bounds(case):
     limit, given, expected = BOUNDS[case]
     declared = cluster(limit)
-    whole = "pod as a whole" if limit["type"] == "Pod" else "container"
-    where = f" (LimitRange l0, for {'the' if limit['type'] == 'Pod' else 'each'} {whole})"
+    where = f" (LimitRange l0, {'for the whole pod' if limit['type'] == 'Pod' else 'per container'})"
     found = check(admitted_pod_spec(given, "ml", declared), "ml", declared)
     assert [each.message for each in found] == ([expected + where] if expected else [])
 

@@ -71,11 +71,11 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     "no name": ("Namespace", {"metadata": {}}, "TF103", "metadata.name", "is required but missing"),
     "a name of no namespace": (
         "Namespace", {"metadata": {"name": "A"}}, "TF104", "metadata.name",
-        '"A" must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit',
+        '"A" must consist of lowercase letters, digits and `-`, and start and end with a letter or digit',
     ),
     "another version": (
         "Topology", {"apiVersion": "kueue.x-k8s.io/v1"}, "TF104", "apiVersion",
-        'there is no Topology in apiVersion "kueue.x-k8s.io/v1"',
+        'apiVersion "kueue.x-k8s.io/v1" has no kind Topology',
     ),
     "no value": ("PriorityClass", {"value": None}, "TF103", "value", "is required but missing"),
     "value in quotes": ("PriorityClass", {"value": "10"}, "TF102", "value", 'must be an integer, not the string "10"'),
@@ -102,13 +102,13 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "quota of another resource": (
         "ClusterQueue", {"spec": quota(name="memory")}, "TF561", f"{SPEC}.flavors[0].resources",
-        "has quotas for memory where the group covers cpu",
+        "has quotas for memory, but the group covers cpu",
     ),
     "resource covered twice": (
         "ClusterQueue",
         {"spec": {"resourceGroups": [GROUP, {**GROUP, "flavors": [{**FLAVOR, "name": "a"}]}]}},
         "TF561", "spec.resourceGroups[1].coveredResources[0]",
-        "resource cpu is part of an earlier resource group already",
+        "resource cpu is already in an earlier resource group",
     ),
     "flavor twice": (
         "ClusterQueue", {"spec": {"resourceGroups": [{**GROUP, "flavors": [FLAVOR, FLAVOR]}]}},
@@ -116,11 +116,11 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "limit without a cohort": (
         "ClusterQueue", {"spec": quota(borrowingLimit=1)}, "TF561", f"{FIRST}.borrowingLimit",
-        "without a cohort there is nothing to borrow or lend",
+        "without a cohort, there is no one to borrow from or lend to",
     ),
     "limit of a root": (
         "Cohort", {"spec": quota(lendingLimit=1)}, "TF561", f"{FIRST}.lendingLimit",
-        "a cohort without a parent has nobody to borrow from or lend to",
+        "a cohort without a parent has no one to borrow from or lend to",
     ),
     "cohort of v1beta1": (
         "ClusterQueue", {"spec": {"cohort": "all"}}, "TF561", "spec.cohort",
@@ -128,7 +128,7 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "topology of no nodes": (
         "ResourceFlavor", {"spec": {"topologyName": "racks"}}, "TF561", "spec.topologyName",
-        "needs a node label beside it, which says where the topology is",
+        "also needs nodeLabels to select the nodes of the topology",
     ),
     "effect of a taint": (
         "ResourceFlavor", {"spec": {"nodeTaints": [{"key": "a", "effect": "Never"}]}}, "TF104",
@@ -136,11 +136,11 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "toleration of everything": (
         "ResourceFlavor", {"spec": {"tolerations": [{"effect": "NoSchedule"}]}}, "TF561",
-        "spec.tolerations[0].operator", "must be Exists where no key is given",
+        "spec.tolerations[0].operator", "must be Exists if there is no key",
     ),
     "host above the rack": (
         "Topology", {"spec": {"levels": [{"nodeLabel": "kubernetes.io/hostname"}, {"nodeLabel": "rack"}]}},
-        "TF561", "spec.levels[0].nodeLabel", "kubernetes.io/hostname can only be the lowest level",
+        "TF561", "spec.levels[0].nodeLabel", "kubernetes.io/hostname must be the lowest level",
     ),
     "no levels": ("Topology", {"spec": {"levels": []}}, "TF104", "spec.levels", "must not be empty"),
     "too many levels": (
@@ -149,11 +149,11 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "default above the maximum": (
         "LimitRange", {"spec": {"limits": [{"type": "Container", "max": {"cpu": 1}, "default": {"cpu": 2}}]}},
-        "TF561", "spec.limits[0].max.cpu", "must be at least default, 2, not 1",
+        "TF561", "spec.limits[0].max.cpu", "must be at least default (2), not 1",
     ),
     "default of a pod": (
         "LimitRange", {"spec": {"limits": [{"type": "Pod", "default": {"cpu": 2}}]}},
-        "TF561", "spec.limits[0].default", "a Pod as a whole has no defaults",
+        "TF561", "spec.limits[0].default", "limits of type Pod have no defaults",
     ),
     "ratio": (
         "LimitRange", {"spec": {"limits": [{"type": "Pod", "maxLimitRequestRatio": {"cpu": "0.5"}}]}},
@@ -232,9 +232,9 @@ def test_cohorts_in_a_circle_are_told_once():
         (
             "error",
             "TF562",
-            "cohorts go round in a circle: a → b → a",
+            "cohorts form a cycle: a → b → a",
             "spec.parentName",
-            "remove a parent: Kueue admits nothing below a circle",
+            "remove a parent: Kueue admits nothing in a cycle",
         )
     ]
 

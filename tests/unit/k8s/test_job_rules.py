@@ -60,19 +60,19 @@ RULE = "spec.podFailurePolicy.rules[0]"
 SUCCESS = "spec.successPolicy.rules[0]"
 
 REFUSED = {
-    "completions": ({"completions": None}, "TF511", "spec.completions", "is required beside parallelism"),
+    "completions": ({"completions": None}, "TF511", "spec.completions", "is required with parallelism"),
     "too parallel": ({"parallelism": 100_001}, "TF511", "spec.parallelism", "at most 100000"),
     "indexes without index": (
         {"completionMode": "NonIndexed", "backoffLimitPerIndex": 1},
         "TF511",
         "spec.backoffLimitPerIndex",
-        "needs completionMode Indexed",
+        "requires completionMode: Indexed",
     ),
     "failed indexes alone": (
         {"maxFailedIndexes": 1},
         "TF511",
         "spec.backoffLimitPerIndex",
-        "is required beside maxFailedIndexes",
+        "is required with maxFailedIndexes",
     ),
     "more failed indexes than pods": (
         {"maxFailedIndexes": 5, "backoffLimitPerIndex": 1},
@@ -84,7 +84,7 @@ REFUSED = {
         {"completions": 100_001, "backoffLimitPerIndex": 1},
         "TF511",
         "spec.maxFailedIndexes",
-        "is required beside backoffLimitPerIndex",
+        "is required with backoffLimitPerIndex",
     ),
     "many pods of very many completions": (
         {"completions": 100_001, "parallelism": 10_001, "backoffLimitPerIndex": 1, "maxFailedIndexes": 1},
@@ -96,13 +96,13 @@ REFUSED = {
         {**failing(**exit_codes(1)), **restarting("OnFailure")},
         "TF513",
         RESTART,
-        "podFailurePolicy needs pods that are not restarted",
+        "must be Never with podFailurePolicy",
     ),
     "failure policy with the default restart policy": (
         {**failing(**exit_codes(1)), **restarting(None)},
         "TF513",
         RESTART,
-        "podFailurePolicy needs pods that are not restarted",
+        "must be Never with podFailurePolicy",
     ),
     "early replacement beside a failure policy": (
         {**failing(**exit_codes(1)), "podReplacementPolicy": "TerminatingOrFailed"},
@@ -110,24 +110,24 @@ REFUSED = {
         "spec.podReplacementPolicy",
         "must be Failed",
     ),
-    "rule for nothing": (failing(), "TF512", RULE, "must have one of onExitCodes and onPodConditions"),
+    "rule for nothing": (failing(), "TF512", RULE, "must have either onExitCodes or onPodConditions"),
     "rule for both": (
         failing(**exit_codes(1), onPodConditions=[{"type": "Ready"}]),
         "TF512",
         RULE,
-        "must have one of onExitCodes and onPodConditions",
+        "must have either onExitCodes or onPodConditions",
     ),
     "failed index without its limit": (
         failing(action="FailIndex", **exit_codes(1)),
         "TF512",
         f"{RULE}.action",
-        "FailIndex needs backoffLimitPerIndex",
+        "FailIndex requires the Job's backoffLimitPerIndex",
     ),
     "unknown container": (
         failing(**exit_codes(1, containerName="mian")),
         "TF512",
         f"{RULE}.onExitCodes.containerName",
-        'no container of the pod is called "mian"',
+        'the pod has no container named "mian"',
     ),
     "no exit code": (
         failing(**exit_codes()),
@@ -140,7 +140,7 @@ REFUSED = {
         failing(**exit_codes(0)),
         "TF512",
         f"{RULE}.onExitCodes.values[0]",
-        "0 is success",
+        "must not contain 0",
     ),
     "too many exit codes": (
         failing(**exit_codes(*range(1, 257))),
@@ -154,7 +154,7 @@ REFUSED = {
         f"{RULE}.onPodConditions[0].status",
         "must be one of True, False, Unknown",
     ),
-    "success by nothing": (succeeding(), "TF514", SUCCESS, "must have one of succeededCount"),
+    "success by nothing": (succeeding(), "TF514", SUCCESS, "must have succeededCount"),
     "no success rule": (
         {"successPolicy": {"rules": []}},
         "TF514",
@@ -165,27 +165,27 @@ REFUSED = {
         succeeding(succeededIndexes="0-4"),
         "TF514",
         f"{SUCCESS}.succeededIndexes",
-        "is no list of ascending indexes",
+        "must be a list of ascending indexes",
     ),
     "indexes backwards": (
         succeeding(succeededIndexes="2,1"),
         "TF514",
         f"{SUCCESS}.succeededIndexes",
-        "is no list of ascending indexes",
+        "must be a list of ascending indexes",
     ),
     "more successes than indexes": (
         succeeding(succeededIndexes="0,1", succeededCount=3),
         "TF514",
         f"{SUCCESS}.succeededCount",
-        "at most the number of indexes, 2, not 3",
+        "at most the number of indexes (2), not 3",
     ),
     "success policy without index": (
         {"completionMode": "NonIndexed", **succeeding(succeededCount=1)},
         "TF511",
         "spec.successPolicy",
-        "needs completionMode Indexed",
+        "requires completionMode: Indexed",
     ),
-    "restart always": (restarting("Always"), "TF515", RESTART, "cannot restart always"),
+    "restart always": (restarting("Always"), "TF515", RESTART, "must not be Always"),
     "selector": ({"selector": {"matchLabels": {"a": "b"}}}, "TF515", "spec.selector", "must not be set"),
     "manual selector": ({"manualSelector": True}, "TF515", "spec.manualSelector", "must not be set"),
     "negative deadline": (

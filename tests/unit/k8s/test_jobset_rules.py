@@ -50,10 +50,10 @@ def test_a_valid_jobset_has_no_problem(spec):
 
 
 NAMES = {
-    "My-Job": "must consist of lower-case letters",
-    "llama3.2-ft": "must consist of lower-case letters",
-    "7b-finetune": "begin with a letter",
-    "my_job": "must consist of lower-case letters",
+    "My-Job": "must consist of lowercase letters",
+    "llama3.2-ft": "must consist of lowercase letters",
+    "7b-finetune": "start with a letter",
+    "my_job": "must consist of lowercase letters",
     "": "must not be empty",
     "a" * 64: "at most 63 characters",
 }
@@ -70,7 +70,7 @@ def test_the_name_has_to_leave_room_for_the_name_of_the_last_pod():
     assert found(jobset("a" * 45)) == []  # …-dataset-0-0-abcde is longer than …-node-0-3-abcde
     problem = only(jobset("a" * 46))
     assert problem.path == ("metadata", "name")
-    assert "64 characters where 63 are allowed" in problem.message
+    assert "64 characters, but only 63 are allowed" in problem.message
     assert problem.hint == "use a name of at most 45 characters"
 
 
@@ -95,7 +95,7 @@ def test_a_replicated_job_whose_own_name_is_too_long_is_told_there():
 REFUSED = {
     "upper-case job": (
         {"replicatedJobs": [replicated_job("Node")]},
-        ("TF501", "spec.replicatedJobs[0].name", '"Node" must consist of lower-case letters'),
+        ("TF501", "spec.replicatedJobs[0].name", '"Node" must consist of lowercase letters'),
     ),
     "group name": (
         {"replicatedJobs": [replicated_job("node", groupName="My_Group")]},
@@ -111,23 +111,23 @@ REFUSED = {
     ),
     "managedBy without a domain": (
         {"managedBy": "multikueue"},
-        ("TF501", "spec.managedBy", "must be a domain and a name joined by `/`"),
+        ("TF501", "spec.managedBy", "must be a domain and a name separated by `/`"),
     ),
     "success of an unknown job": (
         {"successPolicy": {"operator": "All", "targetReplicatedJobs": ["node", "worker"]}},
-        ("TF502", "spec.successPolicy.targetReplicatedJobs[1]", 'no replicated job is called "worker"'),
+        ("TF502", "spec.successPolicy.targetReplicatedJobs[1]", 'no replicated job is named "worker"'),
     ),
     "failure of an unknown job": (
         {"failurePolicy": {"rules": [{"action": "FailJobSet", "targetReplicatedJobs": ["nodes"]}]}},
         (
             "TF502",
             "spec.failurePolicy.rules[0].targetReplicatedJobs[0]",
-            'no replicated job is called "nodes"',
+            'no replicated job is named "nodes"',
         ),
     ),
     "unknown failure reason": (
         {"failurePolicy": {"rules": [{"action": "FailJobSet", "onJobFailureReasons": ["OOM"]}]}},
-        ("TF503", "spec.failurePolicy.rules[0].onJobFailureReasons[0]", '"OOM" is no reason'),
+        ("TF503", "spec.failurePolicy.rules[0].onJobFailureReasons[0]", '"OOM" is not a Job failure reason'),
     ),
     "rule name": (
         {"failurePolicy": {"rules": [{"name": "1st", "action": "FailJobSet"}]}},
@@ -135,11 +135,11 @@ REFUSED = {
     ),
     "long rule name": (
         {"failurePolicy": {"rules": [{"name": "r" * 129, "action": "FailJobSet"}]}},
-        ("TF503", "spec.failurePolicy.rules[0].name", "at most 128 characters long, and has 129"),
+        ("TF503", "spec.failurePolicy.rules[0].name", "at most 128 characters long, not 129"),
     ),
     "two rules of one name": (
         {"failurePolicy": {"rules": [{"name": "r"}, {"name": "r"}]}},
-        ("TF503", "spec.failurePolicy.rules[1].name", '"r" is the name of rule [0] too'),
+        ("TF503", "spec.failurePolicy.rules[1].name", '"r" is already the name of rule [0]'),
     ),
     "restart of one job": (
         {"failurePolicy": {"rules": [{"action": "RestartJob"}]}},
@@ -147,7 +147,7 @@ REFUSED = {
     ),
     "first job that waits": (
         {"replicatedJobs": [replicated_job("node", dependsOn=[{"name": "node", "status": "Ready"}])]},
-        ("TF504", "spec.replicatedJobs[0].dependsOn", "the first replicated job can wait for none"),
+        ("TF504", "spec.replicatedJobs[0].dependsOn", "the first replicated job cannot depend on another"),
     ),
     "waiting for a later job": (
         {
@@ -157,7 +157,7 @@ REFUSED = {
                 replicated_job("c"),
             ]
         },
-        ("TF504", "spec.replicatedJobs[1].dependsOn[0].name", 'waits for "c", and no replicated job before'),
+        ("TF504", "spec.replicatedJobs[1].dependsOn[0].name", 'depends on "c", but no earlier replicated job'),
     ),
     "order told twice": (
         {
@@ -167,19 +167,19 @@ REFUSED = {
                 replicated_job("b", dependsOn=[{"name": "a", "status": "Ready"}]),
             ],
         },
-        ("TF504", "spec.startupPolicy.startupPolicyOrder", "exclude each other"),
+        ("TF504", "spec.startupPolicy.startupPolicyOrder", "cannot be combined"),
     ),
     "coordinator nowhere": (
         {"coordinator": {"replicatedJob": "lead"}},
-        ("TF502", "spec.coordinator.replicatedJob", 'no replicated job is called "lead"'),
+        ("TF502", "spec.coordinator.replicatedJob", 'no replicated job is named "lead"'),
     ),
     "coordinator of a job too many": (
         {"coordinator": {"replicatedJob": "node", "jobIndex": 1}},
-        ("TF505", "spec.coordinator.jobIndex", "must be below the number of replicas, 1, not 1"),
+        ("TF505", "spec.coordinator.jobIndex", "must be below the number of replicas (1), not 1"),
     ),
     "coordinator of a pod too many": (
         {"coordinator": {"replicatedJob": "node", "podIndex": 4}},
-        ("TF505", "spec.coordinator.podIndex", "must be below the number of completions, 4, not 4"),
+        ("TF505", "spec.coordinator.podIndex", "must be below the number of completions (4), not 4"),
     ),
     "coordinator's address too long for a label": (
         {"coordinator": {"replicatedJob": "node"}, "network": {"subdomain": "s" * 60}},
@@ -187,7 +187,7 @@ REFUSED = {
     ),
     "too many pods": (
         {"replicatedJobs": [replicated_job("node", pods=100_000, replicas=30_000)]},
-        ("TF508", "spec.replicatedJobs[0].replicas", "makes 3000000000 pods"),
+        ("TF508", "spec.replicatedJobs[0].replicas", "gives 3000000000 pods"),
     ),
 }
 
@@ -233,19 +233,19 @@ def test_a_claim_is_a_volume_of_the_pods():
 
 CLAIMS = {
     "that nobody mounts": (claims("data"), mounting(), ["metadata.name"], 'no container mounts "data"'),
-    "of another's name": (claims("a", "a"), mounting("a"), ["metadata.name"], "name of another claim too"),
+    "of another's name": (claims("a", "a"), mounting("a"), ["metadata.name"], "already the name of another claim"),
     "with a name too long": (
         claims("a" * 60),
         mounting("a" * 60),
         ["metadata.name"],
-        "64 characters, and 63 are allowed",
+        "64 characters, but only 63 are allowed",
     ),
     "with an invalid name": (claims("A"), mounting("A"), ["metadata.name"], '"A" must consist of parts'),
     "that is a volume already": (
         claims("data"),
         mounting("data", volumes=["data"]),
         ["spec.volumes[0].name"],
-        '"data" is the name of a claim',
+        '"data" is also the name of a claim',
     ),
 }
 

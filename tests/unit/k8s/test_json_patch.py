@@ -160,7 +160,7 @@ def test_equality_is_that_of_json(left, right, same):
 @pytest.mark.parametrize(
     ("patch", "member", "message", "hint"),
     [
-        ("remove", "", "an operation is a mapping with `op` and `path`", ""),
+        ("remove", "", "an operation must be a mapping with `op` and `path`", ""),
         ({}, "op", "must be add, remove, replace, move, copy or test", ""),
         ({"op": "Replace", "path": ""}, "op", "must be add, remove", 'did you mean "replace"?'),
         ({"op": ["add"]}, "op", "must be add, remove", ""),
@@ -169,9 +169,9 @@ def test_equality_is_that_of_json(left, right, same):
         ({"op": "move", "path": "/a"}, "from", "`move` needs `from`", ""),
         ({"op": "remove"}, "path", "`remove` needs `path`", ""),
         ({"op": "remove", "path": 1}, "path", "must be a JSON pointer", ""),
-        (remove("spec.suspend"), "path", "is no JSON pointer: it must begin with `/`", "write /spec/suspend"),
-        (remove("/a~b"), "path", "has a `~` that is neither `~0` nor `~1`", "`/` as ~1"),
-        (copy_of("a", "/b"), "from", "it must begin with `/`", "write /a"),
+        (remove("spec.suspend"), "path", "is not a JSON pointer: it must start with `/`", "write /spec/suspend"),
+        (remove("/a~b"), "path", "contains a `~` that is neither `~0` nor `~1`", "`/` as ~1"),
+        (copy_of("a", "/b"), "from", "it must start with `/`", "write /a"),
     ],
 )
 def test_what_is_no_operation(patch, member, message, hint):
@@ -191,32 +191,32 @@ def test_every_malformed_operation_is_told():
     ("operation", "member", "message", "hint"),
     [
         (remove("/spec/suspended"), "path", 'no "suspended" in /spec', 'did you mean "suspend"?'),
-        (remove("/x"), "path", 'no "x" in the document', "there are: metadata, spec"),
-        (replace("/spec/jobs/2", 1), "path", "no entry 2 in /spec/jobs", "it has 2, counted from 0"),
+        (remove("/x"), "path", 'no "x" in the document', "available: metadata, spec"),
+        (replace("/spec/jobs/2", 1), "path", "no entry 2 in /spec/jobs", "it has 2 entries, counted from 0"),
         (add("/spec/jobs/3", 1), "path", "no entry 3 in /spec/jobs", "it has 2"),
-        (remove("/spec/jobs/-"), "path", "`-` is the place after the last entry of /spec/jobs", ""),
-        (replace("/spec/jobs/01", 1), "path", '"01" is no index', "without leading zeros"),
-        (replace("/spec/jobs/-1", 1), "path", '"-1" is no index', "write a number from 0"),
-        (replace("/spec/jobs/٣", 1), "path", '"٣" is no index', ""),
-        (replace("/spec/jobs/1e0", 1), "path", '"1e0" is no index', ""),
-        (remove("/spec/jobs/node"), "path", '"node" is no index', 'the entry named "node" is 1'),
-        (add("/spec/suspend/x", 1), "path", "/spec/suspend is a single value, with nothing in it", ""),
-        (add("/spec/suspend/x/y", 1), "path", "/spec/suspend is a single value", ""),
+        (remove("/spec/jobs/-"), "path", "`-` refers to the position after the last entry of /spec/jobs", ""),
+        (replace("/spec/jobs/01", 1), "path", '"01" is not an index', "without leading zeros"),
+        (replace("/spec/jobs/-1", 1), "path", '"-1" is not an index', "write a number from 0"),
+        (replace("/spec/jobs/٣", 1), "path", '"٣" is not an index', ""),
+        (replace("/spec/jobs/1e0", 1), "path", '"1e0" is not an index', ""),
+        (remove("/spec/jobs/node"), "path", '"node" is not an index', 'the entry named "node" has index 1'),
+        (add("/spec/suspend/x", 1), "path", "/spec/suspend is a scalar and has no fields", ""),
+        (add("/spec/suspend/x/y", 1), "path", "/spec/suspend is a scalar", ""),
         (add("/metadata/annotations/a", "b"), "path", 'no "annotations"', "add /metadata/annotations first"),
         (
             replace("/metadata/labels/example.com/team", "a"),
             "path",
             'no "example.com" in /metadata/labels',
-            "a `/` inside a name is written ~1: example.com~1team",
+            "write a `/` in a name as ~1: example.com~1team",
         ),
         (add("/metadata/labels/example.org/x", "a"), "path", "example.org", "~1: example.org~1x"),
         (move("/spec/x", "/y"), "from", 'no "x" in /spec', ""),
         (copy_of("/spec/jobs/7", "/y"), "from", "no entry 7", ""),
-        (move("/spec", "/spec/inner"), "from", "nothing can be moved into itself", ""),
-        (move("", "/inner"), "from", "nothing can be moved into itself", ""),
+        (move("/spec", "/spec/inner"), "from", "cannot be moved into itself", ""),
+        (move("", "/inner"), "from", "cannot be moved into itself", ""),
         (move("/spec/suspend", "/y/z"), "path", 'no "y" in the document', "add /y first"),
         (remove(""), "path", "the whole document cannot be removed", "$patch: delete"),
-        (expect("/spec/suspend", 1), "value", "/spec/suspend is true, and must be 1", ""),
+        (expect("/spec/suspend", 1), "value", "/spec/suspend is true, but must be 1", ""),
         (expect("/spec/none", None), "path", 'no "none" in /spec', ""),
     ],
 )
@@ -270,5 +270,5 @@ def test_a_pointer_is_read_and_written(text, tokens):
 def test_a_pointer_is_followed():
     document = {"a/b": [{"": 1}]}
     assert resolve(document, parse("/a~1b/0/")) == 1
-    with pytest.raises(PointerError, match="single value"):
+    with pytest.raises(PointerError, match="is a scalar"):
         resolve(document, parse("/a~1b/0//x"))

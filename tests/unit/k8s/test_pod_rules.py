@@ -110,13 +110,13 @@ REFUSED = {
         pod(containers=[{"name": "My_C", "image": "a"}]),
         "TF521",
         f"{C}.name",
-        '"My_C" must consist of lower-case letters',
+        '"My_C" must consist of lowercase letters',
     ),
     "one name twice": (
         pod(initContainers=[{"name": "main", "image": "a"}]),
         "TF521",
         "spec.initContainers[0].name",
-        '"main" is the name of a container too',
+        '"main" is also the name of a container',
     ),
     "ephemeral": (
         pod(ephemeralContainers=[{"name": "e"}]),
@@ -125,7 +125,7 @@ REFUSED = {
         "must not be set",
     ),
     "no image": (pod(containers=[{"name": "main"}]), "TF522", f"{C}.image", "a container needs an image"),
-    "blank image": (container(image=" a "), "TF522", f"{C}.image", "begins or ends with a blank"),
+    "blank image": (container(image=" a "), "TF522", f"{C}.image", "starts or ends with a space"),
     # variables
     "variable name": (container(env=[{"name": "A=B"}]), "TF523", f"{C}.env[0].name", '"A=B" must consist'),
     "two values": (
@@ -139,19 +139,19 @@ REFUSED = {
         source(fieldRef={"fieldPath": "metadata.name"}, secretKeyRef={"name": "s", "key": "k"}),
         "TF523",
         f"{C}.env[0].valueFrom",
-        "has 2 sources where one is allowed: fieldRef, secretKeyRef",
+        "has 2 sources, but only one is allowed: fieldRef, secretKeyRef",
     ),
     "unknown field": (
         source(fieldRef={"fieldPath": "status.podIp"}),
         "TF523",
         f"{C}.env[0].valueFrom.fieldRef.fieldPath",
-        '"status.podIp" is no field of a pod',
+        '"status.podIp" is not a pod field',
     ),
     "unknown resource": (
         source(resourceFieldRef={"resource": "limits.nvidia.com/gpu"}),
         "TF523",
         f"{C}.env[0].valueFrom.resourceFieldRef.resource",
-        "is no resource that a variable can hold",
+        "is not a resource that a variable can use",
     ),
     "secret without name": (
         source(secretKeyRef={"key": "k"}),
@@ -178,7 +178,7 @@ REFUSED = {
         volume(emptyDir={}, hostPath={"path": "/x"}),
         "TF525",
         "spec.volumes[0]",
-        "has 2 sources where one is allowed: emptyDir, hostPath",
+        "has 2 sources, but only one is allowed: emptyDir, hostPath",
     ),
     "unnamed secret": (
         volume(secret={}),
@@ -190,7 +190,7 @@ REFUSED = {
         volume(configMap={"name": "c", "defaultMode": 777}),
         "TF525",
         "spec.volumes[0].configMap.defaultMode",
-        "must be between 0 and 0777 (octal)",
+        "must be between 0 and 0777 octal",
     ),
     "file outside": (
         volume(secret={"secretName": "s", "items": [{"key": "k", "path": "../k"}]}),
@@ -206,20 +206,20 @@ REFUSED = {
     ),
     "mount of nothing": (mount(name="dta"), "TF530", f"{C}.volumeMounts[0].name", 'no volume called "dta"'),
     "nowhere": (mount(mountPath=""), "TF526", f"{C}.volumeMounts[0].mountPath", "must not be empty"),
-    "absolute": (mount(subPath="/a"), "TF526", f"{C}.volumeMounts[0].subPath", "must be relative"),
+    "absolute": (mount(subPath="/a"), "TF526", f"{C}.volumeMounts[0].subPath", "must be a relative path"),
     "parent": (mount(subPath="a/../b"), "TF526", f"{C}.volumeMounts[0].subPath", "must not contain `..`"),
     "propagation": (
         mount(mountPropagation="Bidirectional"),
         "TF526",
         f"{C}.volumeMounts[0].mountPropagation",
-        "needs a privileged container",
+        "requires a privileged container",
     ),
     # ports
     "port name": (
         container(ports=[{"containerPort": 1, "name": "tensorboard-http"}]),
         "TF527",
         f"{C}.ports[0].name",
-        "at most 15 characters long, and has 16",
+        "at most 15 characters long, not 16",
     ),
     "port name of digits": (
         container(ports=[{"containerPort": 1, "name": "80"}]),
@@ -231,7 +231,7 @@ REFUSED = {
         container(ports=[{"containerPort": 1, "name": "a"}, {"containerPort": 2, "name": "a"}]),
         "TF527",
         f"{C}.ports[1].name",
-        "is the name of another port",
+        "is already the name of another port",
     ),
     "host port out of range": (
         container(ports=[{"containerPort": 1, "hostPort": 70000}]),
@@ -246,7 +246,7 @@ REFUSED = {
         ),
         "TF527",
         f"{C}.ports[0].hostPort",
-        "must be equal to containerPort, 1, with hostNetwork",
+        "must equal containerPort (1) with hostNetwork",
     ),
     "one port of the host twice": (
         pod(
@@ -255,7 +255,7 @@ REFUSED = {
         ),
         "TF527",
         "spec.containers[1].ports[0].containerPort",
-        'port 29500 of the node is taken by container "a"',
+        'host port 29500 is already used by container "a"',
     ),
     # probes
     "probe of nothing": (probe(periodSeconds=3), "TF528", f"{C}.livenessProbe", "has no action"),
@@ -263,7 +263,7 @@ REFUSED = {
         probe(exec={"command": ["a"]}, tcpSocket={"port": 1}),
         "TF528",
         f"{C}.livenessProbe",
-        "has 2 actions where one is allowed: exec, tcpSocket",
+        "has 2 actions, but only one is allowed: exec, tcpSocket",
     ),
     "probe of port 0": (
         probe(tcpSocket={"port": 0}),
@@ -306,20 +306,20 @@ REFUSED = {
         sidecar(readinessProbe={"exec": {"command": ["a"]}}),
         "TF529",
         "spec.initContainers[0].readinessProbe",
-        "must not be set for an init container that runs to its end",
+        "must not be set on an init container that is not a sidecar",
     ),
     # resources
     "short name of a GPU": (
         resources(limits={"gpu": 1}),
         "TF531",
         f"{C}.resources.limits.gpu",
-        'no container can ask for "gpu"',
+        'containers cannot request "gpu"',
     ),
     "half a GPU": (
         resources(limits={"nvidia.com/gpu": "500m"}),
         "TF531",
         f"{C}.resources.limits.nvidia.com/gpu",
-        '"500m" is no whole number',
+        '"500m" is not a whole number',
     ),
     "negative": (
         resources(limits={"cpu": "-1"}),
@@ -331,37 +331,37 @@ REFUSED = {
         resources(limits={"hugepages-2Mi": "4Mi"}),
         "TF531",
         f"{C}.resources",
-        "asks for huge pages without cpu or memory",
+        "requests huge pages without cpu or memory",
     ),
     "claim of nobody": (
         resources(claims=[{"name": "gpu"}]),
         "TF531",
         f"{C}.resources.claims[0].name",
-        'the pod has no resource claim called "gpu"',
+        'the pod has no resource claim named "gpu"',
     ),
     "GPU for the pod": (
         pod(resources={"limits": {"nvidia.com/gpu": 1}}),
         "TF531",
         "spec.resources.limits.nvidia.com/gpu",
-        "a pod as a whole cannot ask for nvidia.com/gpu",
+        "pod-level resources cannot include nvidia.com/gpu",
     ),
     "GPU as a request": (
         resources(requests={"nvidia.com/gpu": 1}),
         "TF532",
         f"{C}.resources.requests.nvidia.com/gpu",
-        "needs a limit beside the request, and equal to it",
+        "needs a limit equal to its request",
     ),
     "fewer GPUs than the limit": (
         resources(limits={"nvidia.com/gpu": 2}, requests={"nvidia.com/gpu": 1}),
         "TF532",
         f"{C}.resources.requests.nvidia.com/gpu",
-        "must be equal to the limit, 2, not 1",
+        "must equal the limit (2), not 1",
     ),
     "more than the limit": (
         resources(limits={"memory": "1Gi"}, requests={"memory": "2G"}),
         "TF532",
         f"{C}.resources.requests.memory",
-        "must be at most the limit, 1Gi, not 2G",
+        "must be at most the limit (1Gi), not 2G",
     ),
     "pod smaller than its containers": (
         pod(
@@ -370,7 +370,7 @@ REFUSED = {
         ),
         "TF532",
         "spec.resources.requests.cpu",
-        "must be at least what the containers request, 4, not 2",
+        "must be at least the sum of its containers (4), not 2",
     ),
     # labels and scheduling
     "label": (
@@ -383,20 +383,20 @@ REFUSED = {
         {"metadata": {"labels": {"a/b/c": "x"}}, **pod()},
         "TF533",
         "metadata.labels.a/b/c",
-        'the key "a/b/c" is wrong before the `/`',
+        'the key "a/b/c" has an invalid prefix before the `/`',
     ),
     "huge annotations": (
         {"metadata": {"annotations": {"a": "ü" * 140_000}}, **pod()},
         "TF533",
         "metadata.annotations",
-        "must be at most 262144 bytes in all, not 280001",
+        "must have at most 262144 bytes in total, not 280001",
     ),
     "node label": (pod(nodeSelector={"a": "b c"}), "TF534", "spec.nodeSelector.a", 'the value "b c" must'),
     "toleration of no key": (
         pod(tolerations=[{"effect": "NoSchedule"}]),
         "TF534",
         "spec.tolerations[0].operator",
-        "must be Exists where no key is given",
+        "must be Exists if there is no key",
     ),
     "existing value": (
         pod(tolerations=[{"key": "a", "operator": "Exists", "value": "b"}]),
@@ -444,14 +444,14 @@ REFUSED = {
         pod(nodeName="n", schedulingGates=[{"name": "a"}]),
         "TF534",
         "spec.nodeName",
-        "must not be set while schedulingGates hold the pod back",
+        "must not be set together with schedulingGates",
     ),
     # the rest
     "privileges": (
         container(securityContext={"privileged": True, "allowPrivilegeEscalation": False}),
         "TF535",
         f"{C}.securityContext.allowPrivilegeEscalation",
-        "must not be false beside privileged: true",
+        "must not be false with privileged: true",
     ),
     "negative user": (
         pod(securityContext={"runAsUser": -1}),
@@ -481,7 +481,7 @@ REFUSED = {
         pod(shareProcessNamespace=True, hostPID=True),
         "TF536",
         "spec.shareProcessNamespace",
-        "must not be true beside hostPID",
+        "must not be true with hostPID",
     ),
 }
 

@@ -84,7 +84,7 @@ PROBLEMS = [
             "TF101",
             "spec.trainer.resourcesPerNode.nvidia.com/gpu",
             "unknown field",
-            "known here: claims, limits, requests",
+            "known fields: claims, limits, requests",
         ),
     ),
     (
@@ -119,14 +119,14 @@ PROBLEMS = [
     ),
     (
         ("TrainJob", trainer(numNodes=1.5)),
-        ("TF102", "spec.trainer.numNodes", "must be an integer, not a number with a fraction", ""),
+        ("TF102", "spec.trainer.numNodes", "must be an integer, not a fractional number", ""),
     ),
     (
         ("TrainJob", trainer(resourcesPerNode={"limits": {"cpu": 0.5}})),
         (
             "TF102",
             "spec.trainer.resourcesPerNode.limits.cpu",
-            "must be an integer or a string, not a number with a fraction",
+            "must be an integer or a string, not a fractional number",
             "put quotes around it",
         ),
     ),
@@ -191,7 +191,7 @@ PROBLEMS = [
             "TF105",
             "spec.trainer.env[2]",
             "has the same name A as entry [0]",
-            "keep one of the two, or tell them apart",
+            "remove one of them, or make them distinct",
         ),
     ),
     (
@@ -203,7 +203,7 @@ PROBLEMS = [
             "TF105",
             f"{CONTAINERS}[0].ports[1]",
             "has the same containerPort 80 and protocol TCP as entry [0]",
-            "keep one of the two, or tell them apart",
+            "remove one of them, or make them distinct",
         ),
     ),
     (
@@ -221,7 +221,7 @@ PROBLEMS = [
             "TF105",
             "spec.mlPolicy.torch.envInjection.targets[0].containerNames[1]",
             "has the same a as entry [0]",
-            "keep one of the two, or tell them apart",
+            "remove one of them, or make them distinct",
         ),
     ),
 ]
@@ -272,7 +272,7 @@ def test_the_fields_of_a_mapping_where_a_list_is_due_are_dropped_too():
             "must be a list, not a mapping",
             "write a list: each entry starts with `- `",
         ),
-        ("TF101", "spec.trainer.env.A", "unknown field, since a list is due here", ""),
+        ("TF101", "spec.trainer.env.A", "unknown field: expected a list", ""),
     ]
 
 

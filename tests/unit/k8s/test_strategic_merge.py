@@ -220,9 +220,9 @@ class TestDirectives:
             "`replace` or `delete`",
         ),
         ({"$retainKeys": ["a"], "b": 1}, ("$retainKeys",), "must list `b`"),
-        ({"$retainKeys": "a"}, ("$retainKeys",), "must be the list"),
+        ({"$retainKeys": "a"}, ("$retainKeys",), "must be a list"),
         ({"$setElementOrder/volumes": "a"}, ("$setElementOrder/volumes",), "not a list"),
-        ({"$unknown/volumes": []}, ("$unknown/volumes",), "no directive"),
+        ({"$unknown/volumes": []}, ("$unknown/volumes",), "not a directive"),
         (
             {"volumes": named("x", "y"), "$setElementOrder/volumes": named("y", "x")},
             ("$setElementOrder/volumes", 1),

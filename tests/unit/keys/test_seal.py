@@ -73,10 +73,10 @@ def pem_of_private_key() -> bytes:
 @pytest.mark.parametrize(
     ("pem", "message"),
     [
-        (b"", "is no certificate in PEM form"),
-        (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "is no certificate in PEM form"),
-        (certificate(ec.generate_private_key(ec.SECP256R1())), "holds no RSA key"),
-        (pem_of_private_key(), "holds a private key"),
+        (b"", "is not a PEM certificate"),
+        (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "is not a PEM certificate"),
+        (certificate(ec.generate_private_key(ec.SECP256R1())), "has no RSA key"),
+        (pem_of_private_key(), "contains a private key"),
     ],
     ids=["empty", "garbage", "of another kind of key", "a private key"],
 )
@@ -123,7 +123,7 @@ def test_sops_finds_out_when_a_value_was_taken_away(tmp_path):
 
 @pytest.mark.parametrize("text", ["age1", "age1qqqq", "ssh-ed25519 AAAA"])
 def test_recipients_that_nothing_can_be_encrypted_for(text):
-    with pytest.raises(SealingError, match="is no public age key"):
+    with pytest.raises(SealingError, match="is not a public age key"):
         sops_encrypt(secret(), [text], os.urandom, NOW)
 
 

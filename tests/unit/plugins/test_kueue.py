@@ -103,7 +103,7 @@ def test_a_step_may_have_none_of_the_general_topology():
     [
         ((fact("LocalQueue", "team-b", {"clusterQueue": "all"}, namespace="team-a"),), "TF350", "team-b"),
         ((fact("LocalQueue", "team-a", {"clusterQueue": "all"}, namespace="other"),), "TF350", "other"),
-        ((LOCAL_QUEUE, FLAVOR, TOPOLOGY, cluster_queue(namespaceSelector=None)), "TF351", "every namespace"),
+        ((LOCAL_QUEUE, FLAVOR, TOPOLOGY, cluster_queue(namespaceSelector=None)), "TF351", "all namespaces"),
         (
             (LOCAL_QUEUE, FLAVOR, TOPOLOGY, cluster_queue(namespaceSelector={
                 "matchLabels": {"kubernetes.io/metadata.name": "team-b"}})),

@@ -104,7 +104,7 @@ def test_claims_do_not_go_with_every_version(objects, expected):
 @pytest.mark.parametrize("given", [(), (environment(),)], ids=["no Environment", "argocd"])
 def test_forcing_is_warned_of_with_and_without_an_environment(annotations, expected, given):
     problems = told(job(), template(metadata={"annotations": annotations}), *given)
-    assert [problem.message.split(" may ")[0] for problem in problems] == expected
+    assert [problem.message.split(" can ")[0] for problem in problems] == expected
     assert {problem.severity for problem in problems} <= {"warning"}
     assert all(problem.path[:4] == ("spec", "template", "metadata", "annotations") for problem in problems)
 

@@ -149,7 +149,7 @@ def test_flags_of_launchers(line, flag, as_text):
     command = ["sh", "-c", f"cd /work && {line}"] if as_text else line.split()
     resources = {**gpus(8), "requests": {"cpu": 8}}
     result = compiled(trainer={"numNodes": 2, "command": command, "resourcesPerNode": resources})
-    assert [message.partition(" beats ")[0] for message in told(result, "TF605")] == [flag] * bool(flag)
+    assert [message.partition(" overrides ")[0] for message in told(result, "TF605")] == [flag] * bool(flag)
 
 
 def test_a_single_node_may_stand_alone():
@@ -290,9 +290,9 @@ def test_an_image_that_a_kubelet_can_pull(image):
         ("registry.example.com/llm: 1.4.0", "write registry.example.com/llm:1.4.0"),
         ("https://ghcr.io/a/b:1", "write ghcr.io/a/b:1"),
         ("“llm:1”", "write llm:1"),
-        ("{{ registry }}/llm", "write registry/path/name:tag, without blanks"),
-        ("a b", "write registry/path/name:tag, without blanks"),
-        ("-" * 300, "write registry/path/name:tag, without blanks"),
+        ("{{ registry }}/llm", "write registry/path/name:tag, without spaces"),
+        ("a b", "write registry/path/name:tag, without spaces"),
+        ("-" * 300, "write registry/path/name:tag, without spaces"),
     ],
 )
 def test_an_image_that_no_kubelet_can_pull(image, hint):
@@ -303,8 +303,12 @@ def test_an_image_that_no_kubelet_can_pull(image, hint):
 @pytest.mark.parametrize(
     ("resources", "problem", "hint"),
     [
-        ({"memory": 64}, "memory of 64 bytes is hardly meant", "write 64Mi or 64Gi"),
-        ({"memory": "400m"}, "memory of 400 thousandths of a byte is hardly meant", "write 400Mi or 400Gi"),
+        ({"memory": 64}, "memory is only 64 bytes: probably a mistake", "write 64Mi or 64Gi"),
+        (
+            {"memory": "400m"},
+            "memory is only 400 thousandths of a byte: probably a mistake",
+            "write 400Mi or 400Gi",
+        ),
         ({"nvidia.com/gpus": 8}, "no node offers nvidia.com/gpus", "write nvidia.com/gpu"),
         ({"nvidia/gpu": 8}, "no node offers nvidia/gpu", "write nvidia.com/gpu"),
         ({"amd.com/GPU": 8}, "no node offers amd.com/GPU", "write amd.com/gpu"),

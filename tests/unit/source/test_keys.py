@@ -26,7 +26,7 @@ def test_a_duplicate_key_is_an_error_at_the_second_and_names_the_first():
         ("spec", "a"),
         (4, 3),
     )
-    assert found.message == 'duplicate key "a", first given in line 2'
+    assert found.message == 'duplicate key "a", first defined on line 2'
 
 
 def test_the_last_of_two_duplicate_keys_is_kept_as_kubernetes_does():

@@ -67,7 +67,7 @@ def test_the_items_of_a_list_are_a_list(items):
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"), [("- a: 1\n", "write its entries as documents"), ("// a\n", "start comments with #")]
+    ("text", "hint"), [("- a: 1\n", "write its entries as separate documents"), ("// a\n", "start comments with #")]
 )
 def test_what_is_no_object_gets_a_hint_where_the_mistake_is_known(text, hint):
     (problem,) = load(text, "f.yaml").diagnostics

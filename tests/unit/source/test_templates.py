@@ -210,8 +210,8 @@ def test_missing_names_are_told_all_at_once():
     ("template", "hint"),
     [
         ("{{ env.registri }}", 'did you mean "env.registry"?'),
-        ("{{ env.zzz }}", "add it to spec.values of the Environment"),
-        ("{{ registry }}", "a template knows env alone: write env.registry"),
+        ("{{ env.zzz }}", "add it to spec.values in the Environment"),
+        ("{{ registry }}", "templates can only use env: write env.registry"),
         ("{{ env.labels.taem }}", 'did you mean "team"?'),
         ("{{ env.labels.items() }}", "write … | items"),
         ("{{ env | uper }}", 'did you mean "upper"?'),

@@ -66,8 +66,8 @@ def test_a_snapshot_is_read_back_as_what_its_name_says():
         (present(environment()), ["runtime torch is gone"]),
         (present(environment(naming="content-hash"), runtime()), ["Environment prod changed"]),
         (present(*NOW, FACT), ["Environment prod changed"]),
-        (present(*NOW, compiler="1.1"), ["rendered by trainform 1.0, and this is 1.1"]),
-        (present(*NOW, plugins={"acme": "2"}), ["plugins of other packages changed"]),
+        (present(*NOW, compiler="1.1"), ["rendered by trainform 1.0, but this is 1.1"]),
+        (present(*NOW, plugins={"acme": "2"}), ["third-party plugins changed"]),
         (
             present(environment(layout="per-job"), runtime("other:1")),
             ["runtime torch changed", "Environment prod changed"],

@@ -6,7 +6,7 @@ from trainform.api.advice import Advice
 
 _KUEUE = "spec.scheduling.kueue"
 _GANG = "spec.scheduling.gang"
-_INHERITS = Advice("environments inherit nothing: write out what holds here")
+_INHERITS = Advice("Environments do not inherit from each other: write all settings here")
 _VALUES = Advice("write spec.values", "values: {registry: registry.example.com}")
 _PATCHES = Advice("write spec.patches", "patches: [{target: {kind: JobSet}, patch: {metadata: {labels: {team: a}}}}]")
 _QUEUE = Advice(f"write {_KUEUE}.localQueue", "scheduling: {kueue: {localQueue: team-a}}")
@@ -23,12 +23,12 @@ _SELECTOR = Advice("write spec.jobs.selector", "jobs: {selector: {matchLabels: {
 _RUN_TIME = Advice(f"write {_KUEUE}.maxExecTimeSeconds", "scheduling: {kueue: {maxExecTimeSeconds: 86400}}")
 
 ENVIRONMENT: dict[str, Advice] = {
-    "metadata.namespace": Advice("an Environment has none; write spec.namespace for the jobs that name none"),
+    "metadata.namespace": Advice("an Environment has no namespace; write spec.namespace for jobs that do not set one"),
     **{f"spec.{field}": _INHERITS for field in ("base", "bases", "extends", "from", "inherits", "parent")},
     **{f"spec.{field}": _VALUES for field in ("env", "parameters", "templateValues", "vars", "variables")},
     **{f"spec.{field}": _PATCHES for field in ("overlays", "patchesJson6902", "patchesStrategicMerge")},
-    "spec.patches[].path": Advice("write the patch itself, or its text, in patch"),
-    "spec.patches[].options": Advice("leave it out: a patch never renames an object here"),
+    "spec.patches[].path": Advice("write the patch, as YAML or as text, in the field patch"),
+    "spec.patches[].options": Advice("remove it: patches cannot rename objects here"),
     **{f"spec.{field}": _QUEUE for field in ("localQueue", "queue", "queueName")},
     **{f"spec.scheduling.{field}": _QUEUE for field in ("localQueue", "queue", "queueName")},
     **{f"{_KUEUE}.{field}": _QUEUE for field in ("queue", "queueName")},
@@ -58,7 +58,7 @@ ENVIRONMENT: dict[str, Advice] = {
     "spec.selector": _SELECTOR,
     **{f"spec.jobs.{field}": _SELECTOR for field in ("labelSelector", "matchExpressions", "matchLabels")},
     **{
-        f"spec.{field}": Advice("it is a field of a TrainJob: a job sets it, or spec.runtimePatches for all")
+        f"spec.{field}": Advice("this is a TrainJob field: set it in the job, or use spec.runtimePatches for all jobs")
         for field in ("initializer", "runtimeRef", "trainer")
     },
     "spec.secrets.externalSecret": Advice("write spec.secrets.mode", "secrets: {mode: external-secret}"),

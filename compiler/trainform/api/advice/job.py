@@ -44,7 +44,7 @@ _PATCHED_CONTAINER = {
 
 _RESOURCES = Advice("write spec.trainer.resourcesPerNode", 'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}}')
 _NODES = Advice("write spec.trainer.numNodes", "trainer: {numNodes: 2}")
-_QUEUE = Advice("write a label of the job", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}")
+_QUEUE = Advice("add a label to the job", "metadata: {labels: {kueue.x-k8s.io/queue-name: team-a}}")
 _RESTARTS = Advice(f"{_RUNTIME}, at spec.template.spec.failurePolicy", "failurePolicy: {maxRestarts: 3}")
 
 _PATCHED = (
@@ -98,7 +98,7 @@ JOB: dict[str, Advice] = {
     },
     **{f"spec.{field}": _QUEUE for field in ("localQueue", "queue", "queueName")},
     **{f"{place}.{field}": _RESTARTS for place in _EITHER for field in ("backoffLimit", "maxRestarts")},
-    "spec.replicatedJobs": Advice(f"{_RUNTIME}, at spec.template.spec.replicatedJobs, or patch it by runtimePatches"),
+    "spec.replicatedJobs": Advice(f"{_RUNTIME}, at spec.template.spec.replicatedJobs, or patch it with runtimePatches"),
     **{
         f"spec.{framework}": Advice(f"{_RUNTIME}, at spec.mlPolicy.{framework}")
         for framework in ("flux", "jax", "mpi", "torch", "xgboost")
@@ -138,9 +138,9 @@ JOB: dict[str, Advice] = {
     "spec.ttlSecondsAfterFinished": Advice(f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished"),
     "spec.template": Advice(f"{_RUNTIME}, or write {_POD_PATCH}"),
     "spec.runtimeRef.apiVersion": Advice(
-        "write spec.runtimeRef.apiGroup, or leave it out", "apiGroup: trainer.kubeflow.org"
+        "write spec.runtimeRef.apiGroup, or remove it", "apiGroup: trainer.kubeflow.org"
     ),
-    "spec.runtimeRef.namespace": Advice("leave it out: a TrainingRuntime is looked up in the job's own namespace"),
+    "spec.runtimeRef.namespace": Advice("remove it: a TrainingRuntime is looked up in the job's own namespace"),
     "spec.trainer.volumeMounts": _MOUNTS,
     "spec.trainer.volumes": Advice(f"write {_POD_PATCH}.spec.volumes"),
     "spec.trainer.nodeSelector": Advice(
@@ -151,14 +151,14 @@ JOB: dict[str, Advice] = {
     "spec.trainer.container": _POD_TEMPLATE,
     "spec.trainer.resources": _RESOURCES,
     "spec.initializer.model.accessToken": Advice(
-        "write a Secret and name it in spec.initializer.model.secretRef", "secretRef: {name: hf-token}"
+        "put it in a Secret and refer to it in spec.initializer.model.secretRef", "secretRef: {name: hf-token}"
     ),
     "spec.initializer.dataset.accessToken": Advice(
-        "write a Secret and name it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
+        "put it in a Secret and refer to it in spec.initializer.dataset.secretRef", "secretRef: {name: hf-token}"
     ),
     f"{_JOB_PATCH}.template.spec.parallelism": _NODES,
     f"{_JOB_PATCH}.template.spec.completions": _NODES,
-    f"{_JOB_PATCH}.replicas": Advice("leave it out: a step is one Job; write spec.trainer.numNodes"),
+    f"{_JOB_PATCH}.replicas": Advice("remove it: a step is one Job; write spec.trainer.numNodes"),
     f"{_PATCH}.template.spec.ttlSecondsAfterFinished": Advice(
         f"{_RUNTIME}, at {TEMPLATE}.ttlSecondsAfterFinished: a patch cannot"
     ),
@@ -171,7 +171,7 @@ JOB: dict[str, Advice] = {
 
 OLDER_VALUES: dict[str, Advice] = {
     "spec.trainer.numProcPerNode": Advice(
-        "leave it out: the number then follows from the GPUs, or write a whole number",
+        "remove it to use the number of GPUs, or write a whole number",
         "numProcPerNode: 8",
         older=True,
     ),

@@ -47,7 +47,7 @@ RUNTIME: dict[str, Advice] = {
         f"spec.{field}": Advice(f"write {TEMPLATE}.{field}")
         for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
     },
-    **{f"{TEMPLATE}.{field}": Advice(f"it is a field of pods: write {POD}.{field}") for field in _POD_FIELDS},
+    **{f"{TEMPLATE}.{field}": Advice(f"this is a pod field: write {POD}.{field}") for field in _POD_FIELDS},
     "spec.template.replicatedJobs": Advice(f"write {TEMPLATE}.replicatedJobs"),
 }
 """Advice for a runtime."""

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Hold what the jobs ask for against quotas of Kueue.
+    """Check resource requests against Kueue quotas.
 
-    A job fits, or waits when all jobs start at once, or is never admitted, or is unknown for want of a
-    declared fact. The exit code is 1 when a job is never admitted. Nodes, admission checks and preemption
-    are left out of account.
+    Each job fits, waits (if all jobs start at once), is never admitted, or is unknown (because a cluster fact
+    is not declared). The exit code is 1 if any job is never admitted. Nodes, admission checks and preemption
+    are not taken into account.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics

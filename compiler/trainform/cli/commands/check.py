@@ -35,7 +35,7 @@ ADVICE = {
 
 
 @command()
-@click.option("--base", metavar="REF", help="Also prove that frozen jobs did not change since this commit.")
+@click.option("--base", metavar="REF", help="Also verify that frozen jobs have not changed since this commit.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @cache_option
 @scale_options
@@ -49,12 +49,12 @@ def check(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Prove that rendered/ is what the inputs compile to.
+    """Verify that rendered/ matches its inputs.
 
-    Each job that this trainform rendered is compiled again from what it is pinned to, and compared byte by
-    byte; jobs of other versions are checked by their digests ("unproven"). A job that is behind its runtime or
-    its Environment is current. Nothing is written. Exit 1 when something differs, 2 when a job that is to be
-    rendered anew has an error.
+    Each job rendered by this version of trainform is compiled again from the inputs recorded in its lockfile
+    and compared byte by byte. Jobs rendered by another version are only compared with their lockfile
+    ("unproven"). A job that is behind its runtime or Environment counts as current. Nothing is written.
+    The exit code is 1 if anything differs, 2 if a changed job has an error.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics import Diagnostic

@@ -26,9 +26,9 @@ VARIABLES = {"environment": "ARGOCD_ENV_TRAINFORM_ENVIRONMENT", "jobs": "ARGOCD_
 
 @click.group()
 def cmp() -> None:
-    """Serve Argo CD as a config management plugin.
+    """Run as an Argo CD config management plugin.
 
-    Its commands run in the sidecar of the repo server, in the folder of an Application.
+    Argo CD runs these commands in the plugin's sidecar of the repo server, in the folder of an Application.
     """
 
 
@@ -36,7 +36,8 @@ def cmp() -> None:
 def generate() -> int:
     """Print the manifests of one environment as a YAML stream.
 
-    With an error, nothing is printed but the problems, on stderr. In a folder below jobs/ only its jobs count.
+    On an error, no manifests are printed, only the problems on stderr. In a folder below jobs/, only the jobs
+    in that folder are rendered.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_bytes, print_diagnostics
@@ -56,7 +57,7 @@ def generate() -> int:
 
 @cmp.command(cls=Command)
 def discover() -> int:
-    """Print the root of the repository where it is one of trainform's, and nothing where not."""
+    """Print the repository root, or nothing if this is not a trainform repository."""
     from trainform.io.repository import find_root
     from trainform.io.settings import FILE
 
@@ -68,7 +69,7 @@ def discover() -> int:
 
 @cmp.command(cls=Command)
 def parameters() -> int:
-    """Print the parameters of this Application, for Argo CD's user interface."""
+    """Print the parameters of this Application for the Argo CD UI."""
     import json
 
     names = _environments()

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="What to compare with.")
+@click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="The baseline to compare with.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "markdown", "json", "html"]),
     default="text",
     show_default=True,
-    help="markdown fits a comment on a pull request.",
+    help="Output format. markdown suits pull request comments.",
 )
 @cache_option
 @repository_options
 def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str, ...]) -> int:
     """Show what a change does to the jobs, running ones included.
 
-    The working tree is held against a commit, or against a copy of the repository in a folder.
+    Compares the working tree with a commit, or with a copy of the repository in another folder.
 
-    A job is new, deleted, changed in place, changed only while suspended, restarted, or left behind by a change
-    of its runtime, its Environment or the compiler. The exit code is 1 when there is any such job.
+    A job can be new, deleted, restarted, changed in place, changed only while suspended, or behind (its runtime,
+    its Environment or trainform changed, but the job stays as it is). The exit code is 1 if there is any such job.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics

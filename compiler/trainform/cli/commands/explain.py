@@ -32,12 +32,12 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Tell who set each field of a rendered job, and where.
+    """Show what set each field of a rendered job.
 
-    JOB is [namespace/]name or the path of a file. FIELD is a path of a rendered object, or its end, such as
-    image or env[PET_NNODES]; entries of lists go by name or index, and JobSet: or JobSet/llm: before it says which
-    object.
-    With a single field, values that did not last are told as well.
+    JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
+    image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or
+    JobSet/llm: before the path.
+    For a single field, also shows values that were overridden.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics

@@ -21,14 +21,14 @@ ENGINES = ("none", "argocd", "flux")
     type=click.Choice(ENGINES),
     default="none",
     show_default=True,
-    help="What applies the rendered manifests to the cluster.",
+    help="The GitOps engine that applies the rendered manifests.",
 )
 @click.option("--env", "environment", default="prod", show_default=True, metavar="NAME", help="The first environment.")
 def init(folder: str, engine: str, environment: str) -> int:
-    """Make a working repository in DIR (default: this folder).
+    """Create a working repository in DIR (default: the current folder).
 
-    Writes settings, an environment, a sample job, a CI workflow and, for Argo CD or Flux, what lets it apply the
-    rendered manifests. Existing files are never overwritten: with another file in the way nothing is written.
+    Writes settings, an environment, a sample job, a CI workflow and, for Argo CD or Flux, the manifests that
+    connect it to this repository. Existing files are never overwritten: if one is in the way, nothing is written.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.workspace.bootstrap import bootstrap

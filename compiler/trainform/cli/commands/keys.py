@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Make the keys that MPI and Flux jobs lack, encrypted.
+    """Create the missing keys of MPI and Flux jobs, encrypted.
 
-    SSH keys and CURVE certificates are written below environments/<env>/keys/.
+    SSH keys and CURVE certificates are written to environments/<env>/keys/.
 
-    JOB is [namespace/]name or the path of a file; without one, all jobs get what they lack. Only environments
-    with mode sealed-secret or sops need key files. A file that exists is never changed: to replace
-    a key, remove its file first.
+    JOB is [namespace/]name or a file path; without JOB, the missing keys of all jobs are created. Only
+    environments with secrets mode sealed-secret or sops need key files. Existing files are never changed:
+    to replace a key, delete its file first.
     """
     from trainform.diagnostics.order import has_errors
     from trainform.keys.files import write_missing_keys

@@ -28,13 +28,14 @@ NOT_TOLD = ("TF204",)
 
 @command()
 def krm() -> int:
-    """Compile a ResourceList of kustomize or kpt, stdin to stdout.
+    """Run as a kustomize or kpt function.
 
-    Rendered objects take the place of their TrainJob. Runtimes, their companions and Environments leave the list,
-    everything else stays as it is; what is annotated config.kubernetes.io/local-config: "true" stays too. The
-    functionConfig is an Environment, a ConfigMap whose keys are fields of an Environment's spec, or absent.
+    Reads a ResourceList from stdin and writes one to stdout. TrainJobs are replaced by their rendered objects.
+    Runtimes, their companions and Environments are removed, unless they are annotated with
+    config.kubernetes.io/local-config: "true". All other items are left unchanged. The functionConfig is an
+    Environment, or a ConfigMap whose keys are fields of an Environment's spec; it is optional.
 
-    With an error the items stay as they are, `results` tells it, and the exit code is 2.
+    On an error, the items are left unchanged, `results` lists the problems, and the exit code is 2.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_bytes, print_diagnostics

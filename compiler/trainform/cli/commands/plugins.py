@@ -11,7 +11,7 @@ from trainform.cli.options import command
 @command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def plugins(form: str) -> int:
-    """List the plugins in the order in which they run."""
+    """List the plugins in execution order."""
     from trainform.cli.terminal import print_json, print_table
     from trainform.diagnostics.documents import API_VERSION
     from trainform.workspace.compilation import installed

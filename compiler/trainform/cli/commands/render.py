@@ -46,13 +46,13 @@ def render(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Compile TrainJobs and write what changed below rendered/.
+    """Compile TrainJobs and write the changed manifests to rendered/.
 
     JOB is [namespace/]name or the path of a file; without one, every job is rendered, and the files of
     deleted jobs are removed. If anything has an error, nothing is written.
 
-    A job whose TrainJob did not change stays byte for byte as it is, even when its runtime, its
-    Environment or trainform did: see "trainform upgrade".
+    Jobs are frozen: a job is rendered again only if its own TrainJob changed, not if its runtime, its
+    Environment or trainform did. To re-render frozen jobs, use "trainform upgrade".
 
     With "-" as JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Default: standard output.")
-@click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="What to show changes against.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Output file. Default: stdout.")
+@click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="The baseline to compare with.")
 @repository_options
 def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show the whole fleet on one HTML page that needs no network.
+    """Write one self-contained HTML page about all jobs.
 
-    Jobs by environment, queue and framework; what they ask for against the quotas of Kueue; which are frozen and
-    behind; what changes against a commit, or a copy of the repository in a folder; the pods of each job as a
-    picture. Without a commit to compare with, the page has no changes, unless --base asks for them. The same
-    repository makes the same bytes.
+    The page shows jobs by environment, queue and framework; resource requests against Kueue quotas; frozen jobs
+    and jobs that are behind; changes since a commit, or since a copy of the repository in a folder; and a diagram
+    of each job's pods. Without git, or before the first commit, changes are left out unless you pass --base.
+    The same repository gives the same bytes.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics

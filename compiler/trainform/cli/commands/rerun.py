@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Mark finished TrainJobs in their files to run again.
+    """Make finished jobs run again.
 
-    The mark is the annotation trainform.dev/rerun.
+    Sets the annotation trainform.dev/rerun in their TrainJob files.
 
     Nothing else in the files changes, comments and formatting included. Then run "trainform render" and
     commit both. Further steps are printed.

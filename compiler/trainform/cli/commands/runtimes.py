@@ -27,9 +27,9 @@ KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """List the runtimes of the repository, and the shipped ones.
+    """List the repository's runtimes and the shipped ones.
 
-    A ClusterTrainingRuntime of the repository replaces a shipped one of the same name.
+    A ClusterTrainingRuntime in the repository replaces a shipped one with the same name.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors

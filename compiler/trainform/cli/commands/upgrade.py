@@ -16,10 +16,10 @@ from trainform.cli.options import (
 
 @command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option("--runtime", metavar="[NAMESPACE/]NAME", help="Jobs that run on this runtime.")
-@click.option("--all", "everything", is_flag=True, help="Every job.")
-@click.option("--dry-run", is_flag=True, help="Print what would change, as a diff, and write nothing.")
-@click.option("--keep-going", is_flag=True, help="Write the good jobs although others fail (still exit 2).")
+@click.option("--runtime", metavar="[NAMESPACE/]NAME", help="Only jobs that use this runtime.")
+@click.option("--all", "everything", is_flag=True, help="Upgrade all jobs.")
+@click.option("--dry-run", is_flag=True, help="Print the changes as a diff and write nothing.")
+@click.option("--keep-going", is_flag=True, help="Write valid jobs even if others have errors (still exits 2).")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @scale_options
 @repository_options
@@ -35,7 +35,7 @@ def upgrade(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Re-pin jobs to today's runtime, Environment and trainform.
+    """Re-render frozen jobs with the current runtime, Environment and trainform.
 
     A job stays as it was rendered until its own TrainJob changes. This renders jobs anew that did not change:
     those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. Selectors are combined

@@ -46,12 +46,12 @@ def validate(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Print every problem of the repository, and write nothing.
+    """Report every problem in the repository; write nothing.
 
-    PATH is a file or a folder, checked together with the repository's runtimes; without one,
-    the whole repository is checked. "-" checks one YAML stream from stdin.
+    PATH is a file or a folder, which is checked together with the repository's runtimes. Without PATH, the
+    whole repository is checked. "-" checks a YAML stream from stdin.
 
-    sarif is for code scanning, junit for reports of tests, github for annotations of a workflow.
+    Formats: sarif for code scanning, junit for test reports, github for workflow annotations.
     """
     from trainform.cli.errors import report_failures
 

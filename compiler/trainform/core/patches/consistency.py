@@ -80,7 +80,7 @@ def _missed(change: _Change) -> Iterator[_Misfit]:
     name = object_name(change.then)
     if name in _named_by_pods(change.new):
         jobset = object_name(change.new.tree)
-        hint = "keep it, or patch what names it out of the pods"
+        hint = "keep it, or also patch away the references in the pods"
         yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} wait for", hint)
 
 
@@ -99,8 +99,8 @@ def _resources(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_requests(change.old), _amounts(table(table(change.then, "spec"), "minResources")))
     if not given or given == wanted or before == (wanted, given):
         return
-    message = f"asks for {_shown(given)}, and the pods of {object_name(change.new.tree)} for {_shown(wanted)}"
-    yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same, or remove it")
+    message = f"requests {_shown(given)}, but the pods of {object_name(change.new.tree)} request {_shown(wanted)}"
+    yield _Misfit(now, ("spec", "minResources"), message, "patch it to the same amounts, or remove it")
 
 
 def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
@@ -111,11 +111,11 @@ def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
     strangers = [host for host in listed if pods.find(host) is None]
     jobs = {found[0] for host in then if (found := pods_then.find(host))}
     missing = next(pods.missing(listed, jobs), "")
-    jobset, hint = object_name(change.new.tree), f"patch the hostfile as well, {_OR_NODES}"
+    jobset, hint = object_name(change.new.tree), f"also patch the hostfile, {_OR_NODES}"
     if strangers:
-        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is no pod of {jobset}", hint)
+        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is not a pod of {jobset}", hint)
     elif missing:
-        yield _Misfit(now, HOSTFILE, f"lacks {missing}, a pod of {jobset}", hint)
+        yield _Misfit(now, HOSTFILE, f"does not list {missing}, a pod of {jobset}", hint)
 
 
 def _pod_count(jobset: JobSetView) -> int:
@@ -164,8 +164,8 @@ def _shown(amounts: Requests) -> str:
 
 def _removed_jobset(jobset: Tree, patched: Patched) -> PatchProblem:
     name = object_name(jobset)
-    hint = "leave the job out by spec.jobs of the Environment instead"
-    message = f"removes {name}: without it there is no job"
+    hint = "exclude the job with the Environment's spec.jobs instead"
+    message = f"removes {name}, so nothing of the job would run"
     return PatchProblem(patched.changed[name], ("patch",), message, hint, object=name)
 
 

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ObjectPatch", "PatchProblem", "Patched", "apply_patches", "read_patches", "unmatched"]
 
-_ON_NAMES = "folders, locks and other objects go by it; leave it out of the patch"
+_ON_NAMES = "remove it from the patch: folders, lockfiles and other objects refer to it"
 _FIXED: dict[Path, tuple[str, str]] = {
     ("apiVersion",): ("cannot be changed by a patch", _ON_NAMES),
     ("kind",): ("cannot be changed by a patch", _ON_NAMES),
     ("metadata", "name"): ("cannot be changed by a patch", _ON_NAMES),
     ("metadata", "namespace"): ("cannot be changed by a patch", f"{_ON_NAMES}, and set spec.namespace"),
-    ("status",): ("is written by the cluster", "leave it out of the patch"),
+    ("status",): ("is set by the cluster", "remove it from the patch"),
 }
 """What no patch changes: message and hint for each."""
 
@@ -141,7 +141,7 @@ def _read(patch: FinalPatch, index: int) -> tuple[ObjectPatch | None, list[Patch
     if isinstance(value, list):
         change, wrong = _operations(value, index)
         if patch.target is None:
-            message = "is needed: JSON 6902 operations do not say which object they change"
+            message = "is required: JSON 6902 operations do not say which object they change"
             problems.append(PatchProblem(index, ("target",), message, "write target: {kind: JobSet}"))
         problems += wrong
     else:
@@ -173,7 +173,7 @@ def _value(patch: Any, index: int) -> tuple[Any, Document | None, list[PatchProb
         patch, place = loaded.tree, loaded.place
     if isinstance(patch, dict | list) and patch:
         return patch, place, []
-    message = "must be a strategic merge patch (a mapping), or a list of JSON 6902 operations"
+    message = "must be a strategic merge patch (a mapping) or a list of JSON 6902 operations"
     return None, None, [PatchProblem(index, ("patch",), message, "" if patch else "remove an empty patch")]
 
 
@@ -229,8 +229,8 @@ def _result(tree: Tree, patch: ObjectPatch) -> tuple[Tree | None, list[PatchProb
 
 def _changes_of_identity(before: Tree, after: Any, patch: ObjectPatch) -> list[PatchProblem]:
     if not isinstance(after, dict):
-        hint = "an object as a whole is removed by the merge patch {$patch: delete}"
-        return [PatchProblem(patch.index, ("patch",), "must leave an object", hint)]
+        hint = "to remove a whole object, use the merge patch {$patch: delete}"
+        return [PatchProblem(patch.index, ("patch",), "must not remove the whole object", hint)]
     return [
         PatchProblem(patch.index, _culprit(patch, path), f"{'.'.join(map(str, path))} {message}", hint)
         for path, (message, hint) in _FIXED.items()

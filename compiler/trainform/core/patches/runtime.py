@@ -79,7 +79,7 @@ def _patch_job(plan: Plan, jobs: list[Tree], patch: Tree, path: Path, place: Doc
     try:
         jobs[index] = {**job, "template": merge(job["template"], known, JOB_TEMPLATE)}
     except MergeError as error:
-        message = f"cannot be merged into what the runtime has: {error}"
+        message = f"cannot be merged into the runtime: {error}"
         plan.report("TF305", message, path=(*path, "template", *error.path), place=place)
 
 

@@ -63,7 +63,7 @@ def criteria_of_target(target: PatchTarget, index: int) -> tuple[list[Criterion]
         try:
             criteria.append(Criterion(field, wanted, path, read(wanted)))
         except (re.error, ValueError, OverflowError, RecursionError) as error:
-            problems.append(PatchProblem(index, path, f"{wanted!r} cannot be read: {error}"))
+            problems.append(PatchProblem(index, path, f"{wanted!r} is invalid: {error}"))
     return criteria, problems
 
 
@@ -81,8 +81,8 @@ def criteria_of_patch(patch: Tree, index: int) -> tuple[list[Criterion], list[Pa
         if isinstance(wanted, str) and wanted:
             criteria.append(Criterion(field, wanted, path, _is(field, wanted)))
         elif wanted is not None or field != "namespace":
-            hint = "or say with `target` which objects are meant"
-            problems.append(PatchProblem(index, path, "must name the object that is patched", hint))
+            hint = "or select the objects with `target`"
+            problems.append(PatchProblem(index, path, "must identify the object to patch", hint))
     return criteria, problems
 
 
@@ -103,7 +103,7 @@ def _what_there_is(criterion: Criterion, objects: list[Tree]) -> str:
     if read is None:
         return ""
     known = sorted({read(tree) for tree in objects} - {""})
-    return did_you_mean(criterion.wanted, known) or (f"there are: {_some(known)}" if known else "")
+    return did_you_mean(criterion.wanted, known) or (f"available: {_some(known)}" if known else "")
 
 
 def _some(names: list[str]) -> str:

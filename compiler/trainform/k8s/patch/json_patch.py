@@ -81,7 +81,7 @@ def apply(document: Any, operations: Iterable[Operation]) -> Any:
         document, last = _carry_out(document, operation), operation.index
     if not _is_bounded(document):
         message = f"the result has more than {MAX_DEPTH} levels or {MAX_NODES:,} nodes"
-        raise JsonPatchError(message, last, hint="copy less")
+        raise JsonPatchError(message, last, hint="copy fewer values")
     return document
 
 
@@ -100,7 +100,7 @@ def same_json(left: Any, right: Any) -> bool:
 
 def _read(entry: Any, index: int) -> Operation:
     if not isinstance(entry, dict):
-        raise JsonPatchError("an operation is a mapping with `op` and `path`", index)
+        raise JsonPatchError("an operation must be a mapping with `op` and `path`", index)
     op = entry.get("op")
     if not isinstance(op, str) or op not in _MEMBERS:
         hint = did_you_mean(str(op), _MEMBERS) if "op" in entry else ""
@@ -145,7 +145,7 @@ def _without_moved(document: Any, operation: Operation) -> Any:
         return document
     path = operation.path
     if operation.source != path and _leads_to(operation.source, path):
-        raise PointerError(f"nothing can be moved into itself, as {json_pointer.written(path)} would be")
+        raise PointerError(f"{json_pointer.written(path)} cannot be moved into itself")
     return json_pointer.removed(document, operation.source) if operation.source else document
 
 
@@ -164,7 +164,7 @@ def _at_path(document: Any, operation: Operation, value: Any) -> Any:
 def _test(found: Any, operation: Operation) -> None:
     if not same_json(found, operation.value):
         message = f"{json_pointer.written(operation.path) or 'the document'} is {_shown(found)}"
-        raise JsonPatchError(f"{message}, and must be {_shown(operation.value)}", operation.index, "value")
+        raise JsonPatchError(f"{message}, but must be {_shown(operation.value)}", operation.index, "value")
 
 
 def _leads_to(pointer: Pointer, other: Pointer) -> bool:

@@ -34,9 +34,9 @@ def parse(text: str) -> Pointer:
     if not text:
         return ()
     if text[0] != "/":
-        raise PointerError(f'"{text}" is no JSON pointer: it must begin with `/`', f"write /{_slashed(text)}")
+        raise PointerError(f'"{text}" is not a JSON pointer: it must start with `/`', f"write /{_slashed(text)}")
     if _BAD_ESCAPE.search(text):
-        message = f'"{text}" has a `~` that is neither `~0` nor `~1`'
+        message = f'"{text}" contains a `~` that is neither `~0` nor `~1`'
         raise PointerError(message, "write `~` as ~0, and `/` as ~1")
     return tuple(token.replace("~1", "/").replace("~0", "~") for token in text[1:].split("/"))
 
@@ -126,7 +126,7 @@ def _new_member(container: Any, pointer: Pointer) -> str:
 
 
 def _no_container(pointer: Pointer) -> PointerError:
-    return PointerError(f"{_where(pointer)} is a single value, with nothing in it")
+    return PointerError(f"{_where(pointer)} is a scalar and has no fields")
 
 
 def _place(container: list[Any], pointer: Pointer, depth: int, highest: int) -> int:
@@ -135,11 +135,11 @@ def _place(container: list[Any], pointer: Pointer, depth: int, highest: int) -> 
     if token == _END:
         if highest == len(container):
             return highest
-        raise PointerError(f"`-` is the place after the last entry of {where}, where nothing is")
+        raise PointerError(f"`-` refers to the position after the last entry of {where}, where there is no value")
     if not _INDEX.fullmatch(token):
-        raise PointerError(f'"{token}" is no index of the list {where}', _index_of(container, token))
+        raise PointerError(f'"{token}" is not an index of the list {where}', _index_of(container, token))
     if int(token) > highest:
-        hint = f"it has {len(container)}, counted from 0"
+        hint = f"it has {len(container)} entries, counted from 0"
         raise PointerError(f"there is no entry {token} in {where}", hint)
     return int(token)
 
@@ -147,7 +147,7 @@ def _place(container: list[Any], pointer: Pointer, depth: int, highest: int) -> 
 def _index_of(container: list[Any], name: str) -> str:
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in container]
     if name in names:
-        return f'the entry named "{name}" is {names.index(name)}'
+        return f'the entry named "{name}" has index {names.index(name)}'
     return "write a number from 0, without leading zeros; `-` adds an entry at the end"
 
 
@@ -157,12 +157,12 @@ def _missing(container: dict[str, Any], pointer: Pointer, depth: int) -> str:
     slashed = next((key for key in container if key.startswith(f"{token}/")), "")
     if slashed or (rest and "." in token):
         meant = slashed or f"{token}/{rest[0]}"
-        return f"a `/` inside a name is written ~1: {_escaped(meant)}"
+        return f"write a `/` in a name as ~1: {_escaped(meant)}"
     if near := did_you_mean(token, container):
         return near
     if rest:
         return f"add {written(pointer[: depth + 1])} first"
-    return f"there are: {', '.join(list(container)[:_LISTED])}" if container else ""
+    return f"available: {', '.join(list(container)[:_LISTED])}" if container else ""
 
 
 def _slashed(text: str) -> str:

@@ -175,7 +175,7 @@ def _direct_entries(base: list[Any], patch: list[Any], merge_key: str) -> tuple[
 def _retained(base: Mapping[str, Any], patch: Mapping[str, Any]) -> Tree:
     kept = patch[_RETAIN_KEYS]
     if not isinstance(kept, list):
-        raise MergeError("must be the list of members to keep", (_RETAIN_KEYS,))
+        raise MergeError("must be a list of the entries to keep", (_RETAIN_KEYS,))
     for key, value in patch.items():
         if value is not None and key[:1] != "$" and key not in kept:
             raise MergeError(f"must list `{key}`, which the patch sets", (_RETAIN_KEYS,))
@@ -189,7 +189,7 @@ def _direct_list(
     kind, _, name = directive.partition("/")
     listed, entries = patch[directive], merged.get(name)
     if kind not in (_SET_ORDER, _DELETE_FROM) or not isinstance(listed, list):
-        raise MergeError("is no directive of a strategic merge patch, or not a list", (directive,))
+        raise MergeError("is not a directive of a strategic merge patch, or not a list", (directive,))
     if not isinstance(entries, list):
         return
     if kind == _DELETE_FROM:
@@ -208,4 +208,4 @@ def _check_order(patch: list[Any], wanted: list[Hashable], field: MergeNode) -> 
     rest = iter(wanted)
     for index, key in enumerate(entry_keys(patch, field.merge_key)):
         if key not in rest:
-            raise MergeError(f"must list `{key}`, in the order of the patch", (index,))
+            raise MergeError(f"must list `{key}` in the order of the patch", (index,))

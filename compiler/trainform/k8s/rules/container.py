@@ -52,9 +52,9 @@ def _check_container(container: Tree, volumes: frozenset[str], path: Path, found
 
 def _report_image(image: str, path: Path, found: Found) -> None:
     if image:
-        found.tell((*path, "image"), "TF522", f'"{image}" begins or ends with a blank', "remove the blanks around it")
+        found.tell((*path, "image"), "TF522", f'"{image}" starts or ends with a space', "remove the spaces around it")
     else:
-        found.tell((*path, "image"), "TF522", "a container needs an image", "write image: with the image that it runs")
+        found.tell((*path, "image"), "TF522", "a container needs an image", "set image to the image to run")
 
 
 def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
@@ -70,7 +70,7 @@ def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: F
 
 
 def _report_no_volume(name: str, volumes: frozenset[str], path: Path, found: Found) -> None:
-    hint = did_you_mean(name, volumes) or f"add {name} to volumes of the pod"
+    hint = did_you_mean(name, volumes) or f"add {name} to the volumes of the pod"
     found.tell(path, "TF530", f'the pod has no volume called "{name}"', hint)
 
 
@@ -79,11 +79,11 @@ def _check_mount(mount: Tree, container: Tree, path: Path, found: Found) -> None
         if reason := relative_path(text(mount, key)):
             found.tell((*path, key), "TF526", reason)
     if text(mount, "subPath") and text(mount, "subPathExpr"):
-        found.tell((*path, "subPathExpr"), "TF526", "must not be set beside subPath", "keep one of them")
+        found.tell((*path, "subPathExpr"), "TF526", "must not be combined with subPath", "keep one of them")
     privileged = table(container, "securityContext").get("privileged") is True
     if mount.get("mountPropagation") == "Bidirectional" and not privileged:
         hint = "write HostToContainer, or make the container privileged"
-        found.tell((*path, "mountPropagation"), "TF526", "Bidirectional needs a privileged container", hint)
+        found.tell((*path, "mountPropagation"), "TF526", "Bidirectional requires a privileged container", hint)
 
 
 def _check_ports(container: Tree, host_network: bool, taken: _HostPorts, path: Path, found: Found) -> None:
@@ -101,7 +101,9 @@ def _check_port_name(name: str, names: list[str], path: Path, found: Found) -> N
     if reason := port_name(name):
         found.tell(path, "TF527", f'"{name}" {reason}')
     if name in names:
-        found.tell(path, "TF527", f'"{name}" is the name of another port of this container too', "give it another name")
+        found.tell(
+            path, "TF527", f'"{name}" is already the name of another port of this container', "give it another name"
+        )
 
 
 def _check_host_port(
@@ -116,10 +118,10 @@ def _check_host_port(
     if not 1 <= outer <= MOST_PORT:
         found.tell(at, "TF527", f"must be between 1 and {MOST_PORT}, not {outer}")
     if host_network and outer != inner:
-        found.tell(at, "TF527", f"must be equal to containerPort, {inner}, with hostNetwork", "remove hostPort")
+        found.tell(at, "TF527", f"must equal containerPort ({inner}) with hostNetwork", "remove hostPort")
     identity = (outer, text(port, "protocol") or "TCP", text(port, "hostIP"))
     if (other := taken.setdefault(identity, container)) != container:
-        message = f'port {outer} of the node is taken by container "{other}" of the same pod'
+        message = f'port {outer} is already used by container "{other}" of the same pod'
         found.tell(at, "TF527", message, "use another port")
 
 
@@ -136,6 +138,6 @@ def _check_no_escalation(context: Tree, path: Path, found: Found) -> None:
     """Escalation cannot be ruled out for a container that has the privileges already."""
     hint = "remove one of the two"
     if context.get("privileged") is True:
-        found.tell(path, "TF535", "must not be false beside privileged: true", hint)
+        found.tell(path, "TF535", "must not be false with privileged: true", hint)
     if "CAP_SYS_ADMIN" in texts(table(context, "capabilities"), "add"):
-        found.tell(path, "TF535", "must not be false beside capability CAP_SYS_ADMIN", hint)
+        found.tell(path, "TF535", "must not be false with capability CAP_SYS_ADMIN", hint)

@@ -67,14 +67,14 @@ def _check_field(field: str, path: Path, found: Found) -> None:
         if reason := qualified_name(subscript[2]):
             found.tell(path, "TF523", f'the key "{subscript[2]}" {reason}')
     elif field and field not in _FIELDS:
-        message = f'"{field}" is no field of a pod that a variable can hold'
+        message = f'"{field}" is not a pod field that a variable can use'
         hint = did_you_mean(field, _FIELDS) or f"fields: {', '.join(_FIELDS)}, metadata.labels['key']"
         found.tell(path, "TF523", message, hint)
 
 
 def _check_resource(resource: str, path: Path, found: Found) -> None:
     if resource and not _RESOURCE.fullmatch(resource):
-        message = f'"{resource}" is no resource that a variable can hold'
+        message = f'"{resource}" is not a resource that a variable can use'
         found.tell(path, "TF523", message, "such as limits.cpu, limits.memory or requests.memory")
 
 
@@ -88,10 +88,10 @@ def _check_reference(reference: Tree, path: Path, found: Found) -> None:
 def _key(key: str) -> str | None:
     """Why a key of a ConfigMap or a Secret is refused, or None."""
     if len(key) > SUBDOMAIN_LENGTH:
-        return f"must be at most {SUBDOMAIN_LENGTH} characters long, and has {len(key)}"
+        return f"must be at most {SUBDOMAIN_LENGTH} characters long, not {len(key)}"
     if _KEY.fullmatch(key) and key != "." and not key.startswith(".."):
         return None
-    return "must consist of letters, digits, `-`, `_` and `.`, and not begin with `..`"
+    return "must consist of letters, digits, `-`, `_` and `.`, and not start with `..`"
 
 
 def _check_env_from(source: Tree, path: Path, found: Found) -> None:

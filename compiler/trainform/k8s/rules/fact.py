@@ -27,7 +27,7 @@ def cluster_queue(fact: Tree, found: Found) -> None:
     _check_version(fact, "cohort", "cohortName", found)
     _check_groups(spec, found)
     if not cohort_of(fact):
-        _check_no_limits(spec, "without a cohort there is nothing to borrow or lend", "add cohortName", found)
+        _check_no_limits(spec, "without a cohort, there is no one to borrow from or lend to", "add cohortName", found)
 
 
 def cohort(fact: Tree, found: Found) -> None:
@@ -36,7 +36,7 @@ def cohort(fact: Tree, found: Found) -> None:
     _check_version(fact, "parent", "parentName", found)
     _check_groups(spec, found)
     if not parent_of(fact):
-        message = "a cohort without a parent has nobody to borrow from or lend to"
+        message = "a cohort without a parent has no one to borrow from or lend to"
         _check_no_limits(spec, message, "add parentName", found)
 
 
@@ -56,12 +56,12 @@ def resource_flavor(fact: Tree, found: Found) -> None:
     """A flavor of a topology names its nodes; tolerations are those of a pod."""
     spec = table(fact, "spec")
     if text(spec, "topologyName") and not table(spec, "nodeLabels"):
-        message = "needs a node label beside it, which says where the topology is"
+        message = "also needs nodeLabels to select the nodes of the topology"
         found.append(_refused(("spec", "topologyName"), message, "add nodeLabels"))
     for index, toleration in enumerate(tables(spec, "tolerations")):
         if not text(toleration, "key") and text(toleration, "operator") != "Exists":
             path = ("spec", "tolerations", index, "operator")
-            found.append(_refused(path, "must be Exists where no key is given"))
+            found.append(_refused(path, "must be Exists if there is no key"))
 
 
 def topology(fact: Tree, found: Found) -> None:
@@ -69,7 +69,7 @@ def topology(fact: Tree, found: Found) -> None:
     levels = [text(level, "nodeLabel") for level in tables(table(fact, "spec"), "levels")]
     if HOSTNAME in levels[:-1]:
         path = ("spec", "levels", levels.index(HOSTNAME), "nodeLabel")
-        found.append(_refused(path, f"{HOSTNAME} can only be the lowest level", "move it to the end"))
+        found.append(_refused(path, f"{HOSTNAME} must be the lowest level", "move it to the end"))
 
 
 def priority_class(fact: Tree, found: Found) -> None:
@@ -86,7 +86,7 @@ def limit_range(fact: Tree, found: Found) -> None:
         if item["type"] == "Pod":
             for key in ("default", "defaultRequest"):
                 if table(item, key):
-                    found.append(_refused((*path, key), "a Pod as a whole has no defaults"))
+                    found.append(_refused((*path, key), "limits of type Pod have no defaults"))
         _check_ascending(item, path, found)
         for name, ratio in table(item, "maxLimitRequestRatio").items():
             if parse(ratio).nano < NANO:
@@ -101,7 +101,7 @@ def _check_ascending(item: Tree, path: Path, found: Found) -> None:
             for lower in below:
                 least = item[lower][name]
                 if parse(amount) < parse(least):
-                    message = f"must be at least {lower}, {least}, not {amount}"
+                    message = f"must be at least {lower} ({least}), not {amount}"
                     found.append(_refused((*path, upper, name), message))
 
 
@@ -131,16 +131,16 @@ def _check_apart(names: list[str], earlier: list[str], what: str, path: Path, fo
     """A resource, and a flavor, can be part of one resource group only."""
     for index, name in enumerate(names):
         if name in earlier:
-            message = f"{what} {name} is part of an earlier resource group already"
-            found.append(_refused((*path, index), message, "a resource or flavor has its place in one group"))
+            message = f"{what} {name} is already in an earlier resource group"
+            found.append(_refused((*path, index), message, "a resource or flavor can be in only one group"))
     earlier += names
 
 
 def _check_covered(flavor: Tree, covered: list[str], path: Path, found: Found) -> None:
     names = [text(resource, "name") for resource in tables(flavor, "resources")]
     if names != covered:
-        message = f"has quotas for {', '.join(names)} where the group covers {', '.join(covered)}"
-        hint = "list the resources of coveredResources, in that order"
+        message = f"has quotas for {', '.join(names)}, but the group covers {', '.join(covered)}"
+        hint = "list the resources in the order of coveredResources"
         found.append(_refused((*path, "resources"), message, hint))
 
 

@@ -75,6 +75,6 @@ def _circle(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
     way = circle(_name(fact), parents)
     if way and way[-1] == way[0] == min(way):
         field = "parentName" if fact["apiVersion"].endswith("/v1beta2") else "parent"
-        message = f"cohorts go round in a circle: {' → '.join(way)}"
-        hint = "remove a parent: Kueue admits nothing below a circle"
+        message = f"cohorts form a cycle: {' → '.join(way)}"
+        hint = "remove a parent: Kueue admits nothing in a cycle"
         yield SchemaProblem(("spec", field), "TF562", message, hint)

@@ -54,7 +54,7 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions, parallelism = number(spec, "completions"), number(spec, "parallelism")
     if completions is None and parallelism is not None:
         hint = f"write completions: {parallelism}"
-        found.tell((*path, "completions"), "TF511", "is required beside parallelism where pods have an index", hint)
+        found.tell((*path, "completions"), "TF511", "is required with parallelism if pods have an index", hint)
     if parallelism is not None and parallelism > _MOST_INDEXES:
         _report_most((*path, "parallelism"), _MOST_INDEXES, parallelism, found)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
@@ -64,19 +64,19 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
 def _check_not_indexed(spec: Tree, path: Path, found: Found) -> None:
     for key in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"):
         if spec.get(key) is not None:
-            found.tell((*path, key), "TF511", "needs completionMode Indexed", "remove completionMode: NonIndexed")
+            found.tell((*path, key), "TF511", "requires completionMode: Indexed", "remove completionMode: NonIndexed")
 
 
 def _check_failed_indexes(spec: Tree, path: Path, found: Found) -> None:
     completions = number(spec, "completions") or 0
     failed, per_index = number(spec, "maxFailedIndexes"), number(spec, "backoffLimitPerIndex")
     if failed is not None and per_index is None:
-        found.tell((*path, "backoffLimitPerIndex"), "TF511", "is required beside maxFailedIndexes")
+        found.tell((*path, "backoffLimitPerIndex"), "TF511", "is required with maxFailedIndexes")
     most = min(completions, _MOST_INDEXES)
     if completions > _MOST_INDEXES and per_index is not None:
         most = _MOST_OF_MANY
         if failed is None:
-            message = f"is required beside backoffLimitPerIndex with more than {_MOST_INDEXES} completions"
+            message = f"is required with backoffLimitPerIndex and more than {_MOST_INDEXES} completions"
             found.tell((*path, "maxFailedIndexes"), "TF511", message)
         parallelism = number(spec, "parallelism") or 0
         if _MOST_OF_MANY < parallelism <= _MOST_INDEXES:
@@ -93,11 +93,11 @@ def _check_fields(spec: Tree, path: Path, found: Found) -> None:
     check_name(spec, "managedBy", domain_path, "TF515", path, found)
     if spec.get("selector") is not None or spec.get("manualSelector") is True:
         key = "selector" if spec.get("selector") is not None else "manualSelector"
-        message = "must not be set: each Job selects its own pods by a label that the cluster makes"
+        message = "must not be set: each Job selects its own pods by a label that the cluster generates"
         found.tell((*path, key), "TF515", message, f"remove {key}")
     if _restart_policy(spec) == "Always":
         at = (*path, "template", "spec", "restartPolicy")
-        found.tell(at, "TF515", "the pods of a Job end, so they cannot restart always", "write OnFailure or Never")
+        found.tell(at, "TF515", "must not be Always: the pods of a Job run to completion", "write OnFailure or Never")
 
 
 def _restart_policy(spec: Tree) -> str:
@@ -110,11 +110,11 @@ def _check_failure_policy(spec: Tree, path: Path, found: Found) -> None:
     if type(policy) is not dict:
         return
     if _restart_policy(spec) == "OnFailure":
-        message = "podFailurePolicy needs pods that are not restarted in place"
+        message = "must be Never with podFailurePolicy"
         at = (*path, "template", "spec", "restartPolicy")
-        found.tell(at, "TF513", message, "write restartPolicy: Never, or remove the policy")
+        found.tell(at, "TF513", message, "write restartPolicy: Never, or remove podFailurePolicy")
     if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
-        message, at = "must be Failed beside podFailurePolicy", (*path, "podReplacementPolicy")
+        message, at = "must be Failed with podFailurePolicy", (*path, "podReplacementPolicy")
         found.tell(at, "TF512", message, "remove podReplacementPolicy")
     at = (*path, "podFailurePolicy", "rules")
     _check_count(len(tables(policy, "rules")), _MOST_RULES, "rules", "TF512", at, found)
@@ -129,11 +129,16 @@ def _check_count(count: int, most: int, what: str, code: str, path: Path, found:
 
 def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> None:
     if rule.get("action") == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        found.tell((*path, "action"), "TF512", "FailIndex needs backoffLimitPerIndex of the Job", "or write FailJob")
+        found.tell((*path, "action"), "TF512", "FailIndex requires the Job's backoffLimitPerIndex", "or write FailJob")
     codes, conditions = rule.get("onExitCodes"), tables(rule, "onPodConditions")
     if (codes is None) == (not conditions):
-        message = "must have one of onExitCodes and onPodConditions"
-        found.tell(path, "TF512", message, "make two rules of it" if conditions else "say when the rule applies")
+        message = "must have either onExitCodes or onPodConditions"
+        found.tell(
+            path,
+            "TF512",
+            message,
+            "split it into two rules" if conditions else "set one of them to define when the rule applies",
+        )
     if type(codes) is dict:
         _check_exit_codes(codes, spec, (*path, "onExitCodes"), found)
     _check_count(len(conditions), _MOST_RULES, "conditions", "TF512", (*path, "onPodConditions"), found)
@@ -155,7 +160,7 @@ def _check_exit_codes(codes: Tree, spec: Tree, path: Path, found: Found) -> None
         hint = f"write {sorted(set(values))}" if len(values) <= _MOST_RULES else ""
         found.tell(at, "TF512", "must be in ascending order", hint)
     if codes.get("operator") == "In" and 0 in values:
-        found.tell((*at, values.index(0)), "TF512", "0 is success, which cannot be a failure", "remove the 0")
+        found.tell((*at, values.index(0)), "TF512", "must not contain 0, which means success", "remove the 0")
 
 
 def _check_container_name(codes: Tree, pod: Tree, path: Path, found: Found) -> None:
@@ -165,7 +170,7 @@ def _check_container_name(codes: Tree, pod: Tree, path: Path, found: Found) -> N
     names = [text(each, "name") for key in ("containers", "initContainers") for each in tables(pod, key)]
     if name not in names:
         hint = did_you_mean(name, names) or f"containers: {', '.join(names) or 'none'}"
-        found.tell((*path, "containerName"), "TF512", f'no container of the pod is called "{name}"', hint)
+        found.tell((*path, "containerName"), "TF512", f'the pod has no container named "{name}"', hint)
 
 
 def _check_success_policy(spec: Tree, path: Path, found: Found) -> None:
@@ -184,15 +189,15 @@ def _check_success_rule(rule: Tree, completions: int | None, path: Path, found: 
     count, indexes = number(rule, "succeededCount"), rule.get("succeededIndexes")
     total = completions
     if count is None and indexes is None:
-        found.tell(path, "TF514", "must have one of succeededCount and succeededIndexes, or both")
+        found.tell(path, "TF514", "must have succeededCount, succeededIndexes or both")
     if type(indexes) is str:
         total = _index_count(indexes, completions)
         if total is None:
-            message = f'"{indexes}" is no list of ascending indexes below the number of completions'
+            message = f'"{indexes}" must be a list of ascending indexes below the number of completions'
             found.tell((*path, "succeededIndexes"), "TF514", message, "such as 0,3-5")
     check_at_least(rule, 0, ("succeededCount",), "TF514", path, found)
     if count is not None and total is not None and count > total:
-        found.tell((*path, "succeededCount"), "TF514", f"must be at most the number of indexes, {total}, not {count}")
+        found.tell((*path, "succeededCount"), "TF514", f"must be at most the number of indexes ({total}), not {count}")
 
 
 def _index_count(indexes: str, completions: int | None) -> int | None:

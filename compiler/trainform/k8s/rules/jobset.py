@@ -57,7 +57,7 @@ def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) 
     """The name, and the names of Jobs and pods made from it at their highest index."""
     name = text(metadata, "name")
     if reason := dns1035_label(name):
-        hint = "JobSet puts it first in the names of Jobs and pods: such as `my-model-v2`"
+        hint = "JobSet uses it as the prefix of Job and pod names; for example `my-model-v2`"
         quoted = f'"{name}" ' if name else ""
         found.tell(("metadata", "name"), "TF501", f"{quoted}{reason}", hint)
         return
@@ -84,8 +84,8 @@ def _longest_name(job_name: str, job: Tree) -> str:
 
 
 def _report_job_name(job: Tree, index: int, found: Found) -> None:
-    message = f'"{text(job, "name")}" must consist of lower-case letters, digits and `-`'
-    hint = "JobSet puts it into the names of Jobs and pods: such as `node`"
+    message = f'"{text(job, "name")}" must consist of lowercase letters, digits and `-`'
+    hint = "JobSet uses it in Job and pod names; for example `node`"
     found.tell((*_JOBS, index, "name"), "TF501", message, hint)
 
 
@@ -93,7 +93,7 @@ def _report_length(length: int, appended: int, longest: str, index: int, found: 
     """A generated name that is too long: at the name of the JobSet where shortening that can help."""
     room = LABEL_LENGTH - (len(longest) - length) - appended
     kind = "pod" if longest.endswith(_POD_SUFFIX) else "Job"
-    message = f'makes the {kind} name "{longest}": {len(longest)} characters where {LABEL_LENGTH} are allowed'
+    message = f'gives the {kind} name "{longest}" with {len(longest)} characters, but only {LABEL_LENGTH} are allowed'
     if room > 0:
         found.tell(("metadata", "name"), "TF501", message, f"use a name of at most {room} characters")
     else:
@@ -114,7 +114,7 @@ def _check_size(job: Tree, path: Path, found: Found) -> None:
     parallelism = number(table(table(job, "template"), "spec"), "parallelism")
     pods = replicas(job) * (1 if parallelism is None else parallelism)
     if pods > LARGEST_ID:
-        found.tell((*path, "replicas"), "TF508", f"times parallelism makes {pods} pods, and {LARGEST_ID} are allowed")
+        found.tell((*path, "replicas"), "TF508", f"times parallelism gives {pods} pods, and {LARGEST_ID} are allowed")
 
 
 def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
@@ -126,20 +126,20 @@ def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
             _check_depends_on(job, index, earlier, found)
         earlier.append(text(job, "name"))
     if dependent and text(table(spec, "startupPolicy"), "startupPolicyOrder") == "InOrder":
-        message = "InOrder and `dependsOn` of a replicated job exclude each other"
-        hint = "remove startupPolicy, or every dependsOn"
+        message = "InOrder cannot be combined with `dependsOn` of a replicated job"
+        hint = "remove startupPolicy or every dependsOn"
         found.tell(("spec", "startupPolicy", "startupPolicyOrder"), "TF504", message, hint)
 
 
 def _check_depends_on(job: Tree, index: int, earlier: list[str], found: Found) -> None:
     path = (*_JOBS, index, "dependsOn")
     if not earlier:
-        hint = "put the jobs that it waits for before it, or remove dependsOn"
-        found.tell(path, "TF504", "the first replicated job can wait for none", hint)
+        hint = "move the jobs that it depends on before it, or remove dependsOn"
+        found.tell(path, "TF504", "the first replicated job cannot depend on another", hint)
     for place, wanted in enumerate(tables(job, "dependsOn")):
         name = text(wanted, "name")
         if name and earlier and name not in earlier:
-            message = f'waits for "{name}", and no replicated job before it is called so'
+            message = f'waits for "{name}", but no earlier replicated job has that name'
             hint = did_you_mean(name, earlier) or f"name one of {', '.join(earlier)}"
             found.tell((*path, place, "name"), "TF504", message, hint)
 
@@ -168,7 +168,7 @@ def _check_endpoint(jobset_name: str, spec: Tree, found: Found) -> None:
     subdomain = text(table(spec, "network"), "subdomain") or jobset_name
     endpoint = f"{jobset_name}-{text(coordinator, 'replicatedJob')}-{job}-{pod}.{subdomain}"
     if reason := label_value(endpoint):
-        message = f'makes the label "{endpoint}", which {reason}'
+        message = f'gives the label value "{endpoint}", which {reason}'
         found.tell(("spec", "coordinator"), "TF505", message, "shorten the name of the job or the subdomain")
 
 

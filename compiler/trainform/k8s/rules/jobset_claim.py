@@ -21,7 +21,7 @@ def check(jobset: Tree, jobs: list[Tree], found: Found) -> frozenset[str]:
     jobset_name = name_of(jobset)
     for path, name in _templates(policies):
         if name in claims:
-            found.tell(path, "TF506", f'"{name}" is the name of another claim too', "give each claim its own name")
+            found.tell(path, "TF506", f'"{name}" is already the name of another claim', "give each claim its own name")
             continue
         claims[name] = path
         _check_claim_name(name, jobset_name, path, found)
@@ -42,7 +42,7 @@ def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> 
         quoted = f'"{name}" ' if name else ""
         found.tell(path, "TF506", f"{quoted}{reason}")
     elif len(claim) > LABEL_LENGTH:
-        message = f'makes the claim name "{claim}" of {len(claim)} characters, and {LABEL_LENGTH} are allowed'
+        message = f'gives the claim name "{claim}" of {len(claim)} characters, but only {LABEL_LENGTH} are allowed'
         found.tell(path, "TF506", message, "shorten the name of the claim or of the job")
 
 
@@ -54,7 +54,7 @@ def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> Non
         mounted = mounted or _mounts(pod, name)
         for place, volume in enumerate(tables(pod, "volumes")):
             if volume.get("name") == name:
-                message = f'"{name}" is the name of a claim of volumeClaimPolicies too'
+                message = f'"{name}" is also the name of a claim in volumeClaimPolicies'
                 at = ("spec", "replicatedJobs", index, *_POD, "volumes", place, "name")
                 found.tell(at, "TF506", message, "remove one of the two")
     if not mounted:

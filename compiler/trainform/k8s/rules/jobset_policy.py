@@ -42,7 +42,7 @@ def _check_targets(policy: Tree, path: Path, names: list[str], found: Found) -> 
 def report_unknown_job(path: Path, name: str, names: list[str], found: Found) -> None:
     """A name at `path` that is none of `names`, the replicated jobs."""
     hint = did_you_mean(name, names) or f"replicated jobs: {', '.join(names) or 'none'}"
-    found.tell(path, "TF502", f'no replicated job is called "{name}"', hint)
+    found.tell(path, "TF502", f'no replicated job is named "{name}"', hint)
 
 
 def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> None:
@@ -52,7 +52,7 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
         name = text(rule, "name") or f"failurePolicyRule{index}"
         check_name(rule, "name", _rule_name, "TF503", path, found)
         if (first := seen.setdefault(name, index)) != index:
-            message = f'"{name}" is the name of rule [{first}] too'
+            message = f'"{name}" is already the name of rule [{first}] too'
             found.tell((*path, "name"), "TF503", message, "give each rule its own name")
         _check_targets(rule, path, names, found)
         _check_reasons(rule, path, found)
@@ -60,17 +60,17 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
 
 def _rule_name(name: str) -> str | None:
     if len(name) > _RULE_NAME_LENGTH:
-        return f"must be at most {_RULE_NAME_LENGTH} characters long, and has {len(name)}"
+        return f"must be at most {_RULE_NAME_LENGTH} characters long, not {len(name)}"
     if _RULE_NAME.fullmatch(name):
         return None
-    return "must consist of letters, digits, `_`, `,` and `:`, begin with a letter and end with none of `,:`"
+    return "must consist of letters, digits, `_`, `,` and `:`, start with a letter and not end with `,` or `:`"
 
 
 def _check_reasons(rule: Tree, path: Path, found: Found) -> None:
     for place, reason in enumerate(texts(rule, "onJobFailureReasons")):
         if reason and reason not in _FAILURE_REASONS:
             hint = did_you_mean(reason, _FAILURE_REASONS) or f"reasons: {', '.join(_FAILURE_REASONS)}"
-            message = f'"{reason}" is no reason for which a Job fails'
+            message = f'"{reason}" is not a Job failure reason'
             found.tell((*path, "onJobFailureReasons", place), "TF503", message, hint)
 
 
@@ -90,8 +90,8 @@ def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
 
 
 def _report_gate(gate: str, path: Path, found: Found) -> None:
-    message = f"JobSet refuses this unless its feature gate {gate} is on, which it is not by default"
-    found.tell(path, "TF507", message, f"ask whether your cluster's JobSet has {gate} on")
+    message = f"JobSet rejects this unless feature gate {gate} is enabled, and it is off by default"
+    found.tell(path, "TF507", message, f"check that {gate} is enabled in your cluster's JobSet")
 
 
 def _check_replicas_to_restart(jobs: list[Tree], found: Found) -> None:

@@ -39,13 +39,13 @@ def _check_containers(pod_spec: Tree, item: Tree, name: str, found: Found) -> No
         for index, container in enumerate(tables(pod_spec, key)):
             resources = table(container, "resources")
             requests, limits = _amounts(resources, "requests"), _amounts(resources, "limits")
-            where = f"LimitRange {name}, for each container"
+            where = f"LimitRange {name}, per container"
             _check_bounds(requests, limits, item, where, (key, index, "resources"), found)
 
 
 def _check_pod(pod_spec: Tree, item: Tree, name: str, found: Found) -> None:
     requests, limits = _of_pod(pod_spec, "requests"), _of_pod(pod_spec, "limits")
-    where = f"LimitRange {name}, for the pod as a whole"
+    where = f"LimitRange {name}, for the whole pod"
     _check_bounds(requests, limits, item, where, ("containers",), found)
 
 
@@ -71,25 +71,25 @@ def _check_bounds(requests: Requests, limits: Requests, item: Tree, where: str, 
 
 def _below(least: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
     if request is None:
-        return f"a request of at least {least} is due, and there is none"
+        return f"has no request, but at least {least} is required"
     if request < least:
-        return f"requests {request}, and at least {least} is due"
-    return f"is limited to {limit}, and at least {least} is due" if limit and limit < least else ""
+        return f"requests {request}, but at least {least} is required"
+    return f"has limit {limit}, but at least {least} is required" if limit and limit < least else ""
 
 
 def _above(most: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
     if limit is None:
-        return f"a limit of at most {most} is due, and there is none"
+        return f"has no limit, but a limit of at most {most} is required"
     if most < limit:
-        return f"is limited to {limit}, and at most {most} is allowed"
-    return f"requests {request}, and at most {most} is allowed" if request and most < request else ""
+        return f"has limit {limit}, but at most {most} is allowed"
+    return f"requests {request}, but at most {most} is allowed" if request and most < request else ""
 
 
 def _too_far_apart(ratio: Quantity, request: Quantity | None, limit: Quantity | None) -> str:
     if not request or not limit or not request.nano or not limit.nano:
-        return f"a request and a limit of at most {ratio} times of it are due"
+        return f"needs a request, and a limit of at most {ratio} times the request"
     if limit.nano * NANO > ratio.nano * request.nano:
-        return f"the limit {limit} is more than {ratio} times the request {request}"
+        return f"has limit {limit}, which is more than {ratio} times its request {request}"
     return ""
 
 
@@ -101,8 +101,8 @@ def _check_overhead(pod_spec: Tree, facts: ClusterFacts, found: Found) -> None:
     given = table(pod_spec, "overhead")
     if overhead is not None and given and _read(given) != _read(overhead):
         name = text(pod_spec, "runtimeClassName")
-        message = f"is not the overhead of RuntimeClass {name}"
-        hint = "remove it: admission fills it in" if overhead else "remove it: the RuntimeClass has none"
+        message = f"differs from the overhead of RuntimeClass {name}"
+        hint = "remove it: the API server fills it in" if overhead else "remove it: the RuntimeClass has no overhead"
         found.tell(("overhead",), "TF565", message, hint)
 
 

@@ -65,7 +65,7 @@ def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Pa
     if len(present) == 1:
         return present[0]
     if present:
-        message = f"has {len(present)} {what}s where one is allowed: {', '.join(present)}"
+        message = f"has {len(present)} {what}s, but only one is allowed: {', '.join(present)}"
         found.tell(path, code, message, "keep one of them")
     else:
         found.tell(path, code, f"has no {what}", f"write one of {_some(keys)}")
@@ -81,7 +81,7 @@ def domain_path(name: str) -> str | None:
     """Why a `managedBy` is refused: it names a controller as `domain/name`, in at most 63 characters."""
     domain, slash, rest = name.partition("/")
     if not slash or not rest or dns1123_subdomain(domain):
-        return "must be a domain and a name joined by `/`, such as `kueue.x-k8s.io/multikueue`"
+        return "must be a domain and a name separated by `/`, such as `kueue.x-k8s.io/multikueue`"
     if len(name) > names.LABEL_LENGTH:
-        return f"must be at most {names.LABEL_LENGTH} characters long, and has {len(name)}"
+        return f"must be at most {names.LABEL_LENGTH} characters long, not {len(name)}"
     return None

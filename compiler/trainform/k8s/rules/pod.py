@@ -56,14 +56,14 @@ def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
     if spec.get("containers") == []:
         found.tell((*path, "containers"), "TF521", "must have at least one container")
     if spec.get("ephemeralContainers"):
-        message, hint = "must not be set: they are for pods that run", "use a container or an init container"
+        message, hint = "must not be set: they are only for running pods", "use a container or an init container"
         found.tell((*path, "ephemeralContainers"), "TF521", message, hint)
     if "initContainers" not in spec:
         return
     names = [text(container, "name") for container in tables(spec, "containers")]
     for index, container in enumerate(tables(spec, "initContainers")):
         if (name := text(container, "name")) and name in names:
-            message = f'"{name}" is the name of a container too'
+            message = f'"{name}" is also the name of a container'
             found.tell((*path, "initContainers", index, "name"), "TF521", message, "give one of the two another name")
 
 
@@ -77,7 +77,7 @@ def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
     if "dnsPolicy" in spec or "dnsConfig" in spec:
         _check_dns(spec, path, found)
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
-        message, hint = "must not be true beside hostPID", "remove one of the two"
+        message, hint = "must not be true with hostPID", "remove one of the two"
         found.tell((*path, "shareProcessNamespace"), "TF536", message, hint)
     for index, gate in enumerate(tables(spec, "readinessGates")):
         at = (*path, "readinessGates", index)
@@ -111,7 +111,7 @@ def _check_dns(spec: Tree, path: Path, found: Found) -> None:
     at = (*path, "dnsConfig", "nameservers")
     if spec.get("dnsPolicy") == "None" and not servers:
         hint = "list a nameserver, or remove dnsPolicy"
-        found.tell(at, "TF536", "dnsPolicy None needs at least one nameserver", hint)
+        found.tell(at, "TF536", "dnsPolicy: None requires at least one nameserver", hint)
     if len(servers) > _MOST_NAMESERVERS:
         found.tell(at, "TF536", f"must have at most {_MOST_NAMESERVERS} entries, not {len(servers)}")
 

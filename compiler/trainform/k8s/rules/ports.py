@@ -16,7 +16,7 @@ _NAME = re.compile("(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*")
 def port_name(name: str) -> str | None:
     """Why a name of a port is refused, or None: the rule is that of IANA's service names."""
     if len(name) > _LONGEST:
-        return f"must be at most {_LONGEST} characters long, and has {len(name)}"
+        return f"must be at most {_LONGEST} characters long, not {len(name)}"
     if _NAME.fullmatch(name):
         return None
-    return "must consist of lower-case letters, digits and single `-` between them, with at least one letter"
+    return "must consist of lowercase letters, digits and single `-` between them, with at least one letter"

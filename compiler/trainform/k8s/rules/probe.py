@@ -30,7 +30,7 @@ def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
     """An init container that has to end before the next one starts is never probed."""
     for key in (*_PROBES, "lifecycle"):
         if init_container.get(key) is not None:
-            message = "must not be set for an init container that runs to its end"
+            message = "must not be set on an init container that is not a sidecar"
             found.tell((*path, key), "TF529", message, f"remove {key}, or make it a sidecar with restartPolicy: Always")
 
 

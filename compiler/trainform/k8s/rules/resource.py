@@ -57,10 +57,10 @@ def _refusals(name: str, amount: str | int) -> tuple[tuple[str, str], ...]:
     refusals = [] if name in _PLAIN else _name_refusals(name)
     quantity = _parsed(amount)
     if quantity and quantity.nano < 0:
-        refusals.append((f"must not be negative, as {amount} is", ""))
+        refusals.append((f"must not be negative, but is {amount}", ""))
     if quantity and quantity.nano % NANO and _is_extended(name):
-        hint = "write a whole number; a part of a GPU has a name of its own, such as nvidia.com/mig-1g.5gb"
-        message = f'"{amount}" is no whole number, and {name} cannot be shared in parts'
+        hint = "write a whole number; for a part of a GPU, use its own resource, such as nvidia.com/mig-1g.5gb"
+        message = f'"{amount}" is not a whole number, and {name} cannot be split'
         refusals.append((message, hint if "gpu" in name.lower() else "write a whole number"))
     return tuple(refusals)
 
@@ -73,7 +73,7 @@ def _name_refusals(name: str) -> list[tuple[str, str]]:
         return []
     hint = "write nvidia.com/gpu" if name.lower() in ("gpu", "gpus") else did_you_mean(name, _PLAIN)
     hint = hint or "write cpu, memory, ephemeral-storage or a name with a domain, such as nvidia.com/gpu"
-    return [(f'no container can ask for "{name}"', hint)]
+    return [(f'containers cannot request "{name}"', hint)]
 
 
 def _parsed(amount: object) -> Quantity | None:
@@ -96,30 +96,30 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
     exact = _is_extended(name) or name.startswith(_HUGE_PAGES)
     if limit is None:
         if exact:
-            hint = f"write {name}: {request} under limits too, or only there"
-            found.tell(path, "TF532", f"{name} needs a limit beside the request, and equal to it", hint)
+            hint = f"write {name}: {request} in limits as well, or only there"
+            found.tell(path, "TF532", f"{name} needs a limit equal to its request", hint)
         return
     wanted, most = _parsed(request), _parsed(limit)
     if wanted is None or most is None or wanted == most:
         return
     if exact:
-        found.tell(path, "TF532", f"must be equal to the limit, {limit}, not {request}", "write only the limit")
+        found.tell(path, "TF532", f"must equal the limit ({limit}), not {request}", "write only the limit")
     elif most < wanted:
-        message = f"must be at most the limit, {limit}, not {request}"
-        found.tell(path, "TF532", message, "raise the limit, or lower the request")
+        message = f"must be at most the limit ({limit}), not {request}"
+        found.tell(path, "TF532", message, "increase the limit or reduce the request")
 
 
 def _check_huge_pages(names: set[str], path: Path, found: Found) -> None:
     if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
-        found.tell(path, "TF531", "asks for huge pages without cpu or memory", "add a request for memory")
+        found.tell(path, "TF531", "requests huge pages without cpu or memory", "add a request for memory")
 
 
 def _check_claims(resources: Tree, spec: Tree, path: Path, found: Found) -> None:
     names = [text(claim, "name") for claim in tables(spec, "resourceClaims")]
     for index, claim in enumerate(tables(resources, "claims")):
         if (name := text(claim, "name")) and name not in names:
-            hint = did_you_mean(name, names) or f"add {name} to resourceClaims of the pod"
-            message = f'the pod has no resource claim called "{name}"'
+            hint = did_you_mean(name, names) or f"add {name} to the resourceClaims of the pod"
+            message = f'the pod has no resource claim named "{name}"'
             found.tell((*path, "claims", index, "name"), "TF531", message, hint)
 
 
@@ -134,8 +134,8 @@ def _check_pod_level(resources: Tree, spec: Tree, path: Path, found: Found) -> N
             _check_fit(name, request, limits[name], at, found)
         quantity = _parsed(request)
         if quantity and name in needed and quantity < needed[name]:
-            message = f"must be at least what the containers request, {needed[name]}, not {request}"
-            found.tell(at, "TF532", message, "raise it, or lower the containers' requests")
+            message = f"must be at least the sum of its containers ({needed[name]}), not {request}"
+            found.tell(at, "TF532", message, "increase it, or reduce the containers' requests")
 
 
 def _check_pod_amounts(amounts: Tree, path: Path, found: Found) -> None:
@@ -143,8 +143,8 @@ def _check_pod_amounts(amounts: Tree, path: Path, found: Found) -> None:
         if pod_level_supports(name):
             _check_amounts({name: amount}, path, found)
         else:
-            hint = "write it in the resources of a container"
-            found.tell((*path, name), "TF531", f"a pod as a whole cannot ask for {name}", hint)
+            hint = "set it in the resources of a container"
+            found.tell((*path, name), "TF531", f"pod-level resources cannot include {name}", hint)
 
 
 def _needed(spec: Tree) -> dict[str, Quantity]:

@@ -30,7 +30,7 @@ def _check_toleration(toleration: Tree, path: Path, found: Found) -> None:
     key, operator = text(toleration, "key"), text(toleration, "operator") or "Equal"
     check_name(toleration, "key", qualified_name, "TF534", path, found)
     if not key and operator != "Exists":
-        found.tell((*path, "operator"), "TF534", "must be Exists where no key is given", "or write the key of a taint")
+        found.tell((*path, "operator"), "TF534", "must be Exists if there is no key", "or write the key of a taint")
     value = text(toleration, "value")
     if operator == "Exists" and value:
         message, hint = "must not be set with operator Exists", "remove the value, or write operator: Equal"
@@ -38,7 +38,7 @@ def _check_toleration(toleration: Tree, path: Path, found: Found) -> None:
     elif operator == "Equal":
         check_name(toleration, "value", label_value, "TF534", path, found)
     if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
-        message = "must be NoExecute where tolerationSeconds is set"
+        message = "must be NoExecute if tolerationSeconds is set"
         found.tell((*path, "effect"), "TF534", message, "or remove tolerationSeconds")
 
 
@@ -68,7 +68,7 @@ def _check_node_term(term: Tree, path: Path, found: Found) -> None:
     for index, field in enumerate(tables(term, "matchFields")):
         at = (*path, "matchFields", index)
         if text(field, "key") != "metadata.name":
-            found.tell((*at, "key"), "TF534", "must be metadata.name, the only one")
+            found.tell((*at, "key"), "TF534", "must be metadata.name, the only supported field")
         if len(sequence(field.get("values"))) != 1 or text(field, "operator") not in ("In", "NotIn"):
             found.tell(at, "TF534", "must have operator In or NotIn and exactly one value")
 
@@ -104,7 +104,7 @@ def _check_spread(constraint: Tree, path: Path, found: Found) -> None:
     _check_topology_key(constraint, path, found)
     check_selector(table(constraint, "labelSelector"), (*path, "labelSelector"), "TF534", found)
     if constraint.get("minDomains") is not None and constraint.get("whenUnsatisfiable") == "ScheduleAnyway":
-        found.tell((*path, "minDomains"), "TF534", "needs whenUnsatisfiable DoNotSchedule", "remove minDomains")
+        found.tell((*path, "minDomains"), "TF534", "requires whenUnsatisfiable: DoNotSchedule", "remove minDomains")
 
 
 def _check_gates(spec: Tree, path: Path, found: Found) -> None:
@@ -112,5 +112,5 @@ def _check_gates(spec: Tree, path: Path, found: Found) -> None:
     for index, gate in enumerate(gates):
         check_name(gate, "name", qualified_name, "TF534", (*path, "schedulingGates", index), found)
     if gates and text(spec, "nodeName"):
-        message, hint = "must not be set while schedulingGates hold the pod back", "use nodeSelector"
+        message, hint = "must not be set together with schedulingGates", "use nodeSelector"
         found.tell((*path, "nodeName"), "TF534", message, hint)

@@ -33,7 +33,7 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
 
 def _report_sources(sources: list[str], path: Path, found: Found) -> None:
     if sources:
-        message = f"has {len(sources)} sources where one is allowed: {', '.join(sources)}"
+        message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
         found.tell(path, "TF525", message, "keep one of them")
     else:
         found.tell(path, "TF525", "has no source that says where the data is", f"write one, such as {_EXAMPLES}")
@@ -63,7 +63,7 @@ def _check_files(source: Tree, path: Path, found: Found) -> None:
 def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
     mode = number(tree, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
-        found.tell((*path, key), "TF525", f"must be between 0 and 0777 (octal), which is {_MOST_MODE}, not {mode}")
+        found.tell((*path, key), "TF525", f"must be between 0 and 0777 octal ({_MOST_MODE} decimal), not {mode}")
 
 
 def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
@@ -78,5 +78,5 @@ def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
 def relative_path(path: str) -> str | None:
     """Why a path is refused that has to stay below a volume, or None."""
     if path.startswith("/"):
-        return "must be relative: without a `/` at its start"
+        return "must be a relative path, without a leading `/`"
     return "must not contain `..`" if ".." in path.split("/") else None

@@ -63,7 +63,7 @@ def as_diagnostic(problem: SchemaProblem, document: Document) -> Diagnostic:
 
 
 def _other_version(fact: Tree, versions: tuple[str, ...]) -> SchemaProblem:
-    message = f'there is no {fact["kind"]} in apiVersion "{fact["apiVersion"]}"'
+    message = f'apiVersion "{fact["apiVersion"]}" has no kind {fact["kind"]}'
     hint = did_you_mean(fact["apiVersion"], versions) or f"write apiVersion: {versions[0]}"
     return SchemaProblem(("apiVersion",), "TF104", message, hint)
 

@@ -21,10 +21,10 @@ def rewritten(path: Path, due: str, value: Any) -> str:
     """How to write `value` so that it is what is due (`a string`, `an integer or a string`), or the empty string."""
     if "string" in due and isinstance(value, (bool, int, float)):
         is_device = isinstance(value, float) and "integer" in due and "/" in str(path[-1:])
-        return "write a whole number: a device is not shared in parts" if is_device else QUOTES
+        return "write a whole number: devices cannot be split" if is_device else QUOTES
     match due, value:
         case "a string", None:
-            return 'write "" if it is meant to be empty'
+            return 'for an empty string, write ""'
         case "a string", dict() if len(value) == 1:
             return _quoted_pair(value)
         case "an integer", str():
@@ -61,7 +61,7 @@ def _list(value: Any) -> str:
         return "write a list: each entry starts with `- `"
     words = value.split()
     if all(re.match(r"-[^-]", word) for word in words):
-        return "put a space behind the - of each entry"
+        return "put a space after the - of each entry"
     if "\n" in value.strip():
         return 'write ["bash", "-c", "…"], with the script as the last entry'
     return f"write {json.dumps(words, ensure_ascii=False)}"

@@ -21,7 +21,7 @@ _NOUNS = {
 _FOUND = {
     bool: "a boolean",
     dict: "a mapping",
-    float: "a number with a fraction",
+    float: "a fractional number",
     int: "an integer",
     list: "a list",
 }
@@ -74,7 +74,7 @@ def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem
     if isinstance(value, dict):
         # The API server drops the fields of the mapping as well: each is said where it stands.
         for name in value:
-            yield SchemaProblem((*path, name), "TF101", f"unknown field, since {wanted} is due here")
+            yield SchemaProblem((*path, name), "TF101", f"unknown field: expected {wanted}")
 
 
 def noun(value: Any) -> str:
@@ -95,7 +95,7 @@ def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: in
     """An entry of a list whose `keys` have the same `values` as those of the entry `before`."""
     parts = [f"{key} {value}" for key, value in zip(keys, values, strict=False)] or [str(values[0])]
     message = f"has the same {' and '.join(parts)} as entry [{before}]"
-    return SchemaProblem(path, "TF105", message, "keep one of the two, or tell them apart")
+    return SchemaProblem(path, "TF105", message, "remove one of them, or make them distinct")
 
 
 def out_of_limit(keyword: str, limit: Any, value: Any) -> tuple[str, str]:
@@ -126,4 +126,4 @@ def _not_matched(pattern: str, value: str) -> tuple[str, str]:
         if value.startswith("-") and re.fullmatch(pattern, value[1:]):
             return f"must not be negative, as {value} is", ""
         return f'"{value}" is not a quantity', hints.quantity(pattern, value)
-    return f'"{value}" is not a valid name', "use lower-case letters, digits and dashes"
+    return f'"{value}" is not a valid name', "use lowercase letters, digits and dashes"

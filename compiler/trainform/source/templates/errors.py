@@ -55,24 +55,24 @@ def _missing(why: str | None, holder: Any, member: Any) -> Refused:
     if why:
         return Refused("TF014", why, word=name)
     if holder is missing:
-        hint = f"a template knows env alone: write env.{name}"
+        hint = f"templates can only use env: write env.{name}"
         return Refused("TF014", f"{name} is not defined", hint, name)
     if name.startswith("__"):
-        return Refused("TF015", f"{name} is out of reach for a template", "a template sees plain data", name)
+        return Refused("TF015", f"templates cannot access {name}", "templates can only use plain data", name)
     if name in _INSTEAD:
-        return Refused("TF015", f"{name} cannot be called in a template", _INSTEAD[name], name)
+        return Refused("TF015", f"templates cannot call {name}", _INSTEAD[name], name)
     if isinstance(holder, Values):
         near = nearest(name, holder)
-        hint = f'did you mean "env.{near}"?' if near else "add it to spec.values of the Environment"
+        hint = f'did you mean "env.{near}"?' if near else "add it to spec.values in the Environment"
         return Refused("TF014", f"env.{name} is not set", hint, name)
     if isinstance(holder, dict):
         return Refused("TF014", f"{name} is not set here", did_you_mean(name, map(str, holder)), name)
-    return Refused("TF014", f"there is no {name} in {noun(holder)}", word=name)
+    return Refused("TF014", f"{noun(holder)} has no {name}", word=name)
 
 
 def noun(value: Any) -> str:
     """What a value is, in the words of YAML."""
-    return _NOUNS.get(type(value), "what is no data")
+    return _NOUNS.get(type(value), "this object")
 
 
 _NOUNS = {

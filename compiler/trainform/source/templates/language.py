@@ -20,7 +20,7 @@ _ALLOWED = (
     *(nodes.Mod, nodes.Mul, nodes.Name, nodes.Neg, nodes.Not, nodes.Operand, nodes.Or, nodes.Pair, nodes.Pos),
     *(nodes.Pow, nodes.Slice, nodes.Sub, nodes.Test, nodes.Tuple),
 )
-_ONE_FILE = "a template is one file: YAML anchors, macros and env take the place of other templates"
+_ONE_FILE = "templates cannot use other files; use YAML anchors, macros and env instead"
 _REFUSED: dict[type[nodes.Node], tuple[str, str]] = {
     nodes.Block: ("block", _ONE_FILE),
     nodes.Extends: ("extends", _ONE_FILE),
@@ -28,7 +28,7 @@ _REFUSED: dict[type[nodes.Node], tuple[str, str]] = {
     nodes.Import: ("import", _ONE_FILE),
     nodes.Include: ("include", _ONE_FILE),
     nodes.NSRef: ("namespace", "compute the value with filters instead"),
-    nodes.ScopedEvalContextModifier: ("autoescape", "YAML needs no HTML escapes"),
+    nodes.ScopedEvalContextModifier: ("autoescape", "YAML does not need HTML escaping"),
 }
 
 Violation = tuple[int, Refused]
@@ -61,7 +61,7 @@ def _unknown(what: str, name: str, known: dict[str, Any]) -> Refused | None:
     if name in known:
         return None
     names = [each for each in known if each[0].isalpha()]
-    hint = did_you_mean(name, names) or f"known here: {', '.join(sorted(names))}"
+    hint = did_you_mean(name, names) or f"available: {', '.join(sorted(names))}"
     return Refused("TF015", f'there is no {what} "{name}" in templates', hint, name)
 
 

@@ -70,7 +70,7 @@ def render_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> 
     source, problem = decode(text, file)
     if problem is None and len(source.text) > MAX_TEMPLATE:
         message = f"the template is larger than {MAX_TEMPLATE >> 10} KiB"
-        hint = "split it into several files, or write the bulk of it as plain YAML"
+        hint = "split it into several files, or write most of it as plain YAML"
         problem = Diagnostic("TF004", "error", message, hint, place=source)
     if problem:
         return Rendered(file, "", source, (1,)), [problem]

@@ -46,7 +46,7 @@ class Rendering:
         except TemplateSyntaxError as error:
             self._syntax_error(error)
         except (RecursionError, ValueError):
-            self._error("TF004", 1, "the template is nested too deeply, or has a number that is too long")
+            self._error("TF004", 1, "the template is nested too deeply or contains a number that is too long")
         else:
             for line, refused in found:
                 self._refused(line, refused)
@@ -73,7 +73,7 @@ class Rendering:
             self._error("TF004", _line(template, error), "this is nested too deeply")
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # What expressions raise: 1 / 0, "x" | dictsort, [] + 1.
-            self._error("TF016", _line(template, error), f"rendering fails here: {error}")
+            self._error("TF016", _line(template, error), f"rendering failed here: {error}")
         return pieces
 
     def _texts(self, template: Template, values: Mapping[str, Any]) -> Iterator[Text]:
@@ -84,7 +84,7 @@ class Rendering:
                 text = self.sandbox.text(value)
                 left -= len(text)
                 if left < 0:
-                    raise Refused("TF004", f"the template renders more than {MAX_OUTPUT >> 20} MiB")
+                    raise Refused("TF004", f"the template renders to more than {MAX_OUTPUT >> 20} MiB")
             except Refused as refused:
                 self._refused(line, refused)
                 if not isinstance(value, Undefined):  # after a missing name, others may be missing as well
@@ -93,7 +93,7 @@ class Rendering:
                 yield line, own, text
 
     def _syntax_error(self, error: TemplateSyntaxError) -> None:
-        self._error("TF013", error.lineno, (error.message or "this cannot be read").rstrip("."))
+        self._error("TF013", error.lineno, (error.message or "invalid template").rstrip("."))
 
     def _refused(self, line: int, refused: Refused) -> None:
         self._error(refused.code, line, refused.message, refused.hint, refused.word)

@@ -80,8 +80,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Counts work before it is done; raises Refused when there was too much."""
         self._left -= steps
         if self._left < 0:
-            message = f"the template does more than {MAX_STEPS:,} steps of work"
-            raise Refused("TF004", message, "loop over less, or write the result as plain YAML")
+            message = f"the template takes more than {MAX_STEPS:,} steps"
+            raise Refused("TF004", message, "loop over fewer items, or write the result as plain YAML")
 
     def weigh(self, value: Any) -> None:
         """Counts a value with everything in it, each time that it is used as a whole."""
@@ -144,10 +144,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if not isinstance(obj, Macro):
             if isinstance(obj, Missing):
                 str(obj)  # raises in its own words
-            raise Refused("TF015", f"{noun(obj)} cannot be called", "macros and range can")
+            raise Refused("TF015", f"{noun(obj)} cannot be called", "only macros and range can be called")
         self.spend(self.weights.get(obj.name, 1))
         if self._calls == MAX_DEPTH:
-            raise Refused("TF004", f"macros call each other more than {MAX_DEPTH} deep", word=obj.name)
+            raise Refused("TF004", f"macro calls are nested more than {MAX_DEPTH} deep", word=obj.name)
         self._calls += 1
         result = super().call(context, obj, *args, **kwargs)
         self._calls -= 1
@@ -156,7 +156,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """An operator, with its result counted: before it is there where it may be large."""
         if operator == "%" and isinstance(left, str):
-            raise Refused("TF015", "% does not format text in a template", "join text with ~", "%")
+            raise Refused("TF015", "% cannot format text in a template", "join text with ~", "%")
         if operator == "**" and isinstance(right, int) and right > _INTEGER_BITS:
             raise Refused("TF004", "the number does not fit into 64 bits", word="**")
         if operator == "*":
@@ -182,4 +182,4 @@ def _unwritable(value: Any) -> Any:
     """What JSON has no form for."""
     if isinstance(value, Undefined):
         return str(value)  # raises in its own words if it is Missing
-    raise Refused("TF015", "this is no data that can be written", "call a macro, and write members of loop")
+    raise Refused("TF015", "this value cannot be printed", "call the macro, or use a member of loop")
