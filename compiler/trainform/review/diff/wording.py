@@ -1,4 +1,4 @@
-"""A difference in words: what text, markdown and HTML have in common."""
+"""A difference in words, shared by text, markdown and HTML."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def verb(change: Change, count: int) -> str:
 
 
 def meanings(diff: Diff) -> dict[str, str]:
-    """What the words mean that a difference is told in, as far as they occur."""
+    """A glossary of the terms that occur in a difference."""
     reasons = [reason for job in diff.jobs if job.change != "behind" for reason in job.reasons]
     occur = {
         "immutable": any(reason.immutable for reason in reasons),
@@ -80,9 +80,9 @@ def _are(count: int) -> str:
 
 
 class ReasonWords(NamedTuple):
-    """One field that differs, for people: the object, the field, its values at bearable length, `immutable, inherited`.
+    """One field that differs, as text: object, field, shortened values, and marks (`immutable, inherited`).
 
-    An object that comes or goes as a whole has no values.
+    The values are empty where an object as a whole is added or removed.
     """
 
     object: str
@@ -95,8 +95,8 @@ class ReasonWords(NamedTuple):
 class Story(NamedTuple):
     """Jobs of one environment that change in the same way.
 
-    `consequence` is what the cluster will do, and what somebody has to do for it; empty where nothing needs a word.
-    Reasons that are immutable come first. Every text is printable.
+    `consequence` says what the cluster will do and what the user must do, or is empty. Reasons with immutable fields
+    come first. Every text is printable.
     """
 
     change: Change
@@ -112,7 +112,7 @@ class Story(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the title is a count, so that the names are told besides."""
+        """Whether the title is a count, so that the names are listed separately."""
         return len(self.jobs) > _FEW
 
     def names(self, most: int | None = None) -> str:
@@ -128,7 +128,7 @@ class Story(NamedTuple):
 
 
 def stories(diff: Diff) -> list[Story]:
-    """What becomes of the jobs, those of like changes together; not who is behind."""
+    """The jobs that change, grouped by change, without those that are behind."""
     return [_story(group) for group in groups(diff.jobs)]
 
 
@@ -196,7 +196,7 @@ def _is_rerun(job: JobDiff) -> bool:
 
 
 def _suspension(group: Group) -> str:
-    """The one change in place that stops pods, or starts them. With a queue that is the queue's to say."""
+    """The effect of a changed `spec.suspend`, which stops or starts pods in place; with a queue, the queue decides."""
     if any(job.after is None or job.after.queue for job in group):
         return ""
     for reason in group[0].reasons:
@@ -214,7 +214,7 @@ def asked(ask: Ask) -> str:
 
 
 def plain(text: str) -> str:
-    """Text on one line, and without a character that could command a terminal: it may come from any file."""
+    """Text on one line without control characters: it may come from any file."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else _escape(each) for each in text)
@@ -225,7 +225,7 @@ def _escape(character: str) -> str:
 
 
 def _written(given: Any) -> str:
-    """A value on one line: as JSON, too, where a text would be taken for nothing or for blanks."""
+    """A value on one line; a text as JSON where it would be hard to see otherwise."""
     if given is None:
         return _NONE
     is_clear = isinstance(given, str) and given and given == given.strip(" ") and given != _NONE
@@ -236,7 +236,7 @@ _NONE = "(none)"
 
 
 def _values(reason: Reason) -> tuple[str, str]:
-    """Before and after, at bearable length. Of two long values what differs is shown, not what they begin with."""
+    """Before and after, shortened; of two long values the part that differs is shown."""
     before, after = _written(reason.before), _written(reason.after)
     shared = 0
     if max(len(before), len(after)) > _LONGEST:
