@@ -1,4 +1,4 @@
-"""What every model of this room shares: its strictness, and the door to what Kubernetes owns."""
+"""What all models share: strictness, and fields whose types Kubernetes owns."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -22,7 +22,7 @@ def _camel(name: str) -> str:
 
 
 class Model(BaseModel):
-    """A part of a document: frozen, nothing unknown, no coercion (a number is not a string)."""
+    """A part of a document: frozen, no unknown fields, no coercion (a number is not a string)."""
 
     model_config = ConfigDict(alias_generator=_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
@@ -33,7 +33,7 @@ def absent(default: Any) -> BeforeValidator:
 
 
 class Kube(NamedTuple):
-    """Marks a plain tree of the named kind, checked by Kubernetes' own schema and shared, less its nulls."""
+    """Annotates a plain tree of the named kind: checked by Kubernetes' schema, and shared without its nulls."""
 
     kind: str
 
@@ -46,7 +46,7 @@ class Kube(NamedTuple):
 
 
 class KubeList(NamedTuple):
-    """Marks a list of such trees."""
+    """Annotates a list of such trees."""
 
     kind: str
 

@@ -29,7 +29,7 @@ FACTS = frozenset((versions[0].rpartition("/")[0], kind) for kind, versions in F
 
 
 def subject(tree: Any) -> tuple[Subject, list[Problem]]:
-    """What a document speaks of, and what is wrong with its head.
+    """What a document is, and what is wrong with its apiVersion and kind.
 
     A Trainer kind of another API version is read all the same, so that its other problems show too.
     """
@@ -82,12 +82,12 @@ def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
 
 
 def is_of_ours(tree: dict[str, Any]) -> bool:
-    """Whether a document says that it is of our own group or kind, be the other right or not."""
+    """Whether the group or the kind of a document is ours, even if the other one is wrong."""
     return tree.get("kind") == "Environment" or str(tree.get("apiVersion")).rpartition("/")[0] == ENVIRONMENT_GROUP
 
 
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
-    """A kind of our own group, of which there is one."""
+    """A document of our own group, which has one kind."""
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
         return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]

@@ -1,4 +1,4 @@
-"""A problem of one document, before it is tied to the document's place."""
+"""A problem of one document, by path; `of` makes it a diagnostic with a position."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class Problem(NamedTuple):
 
 
 def server_written(path: Path) -> Problem:
-    """A note on what a dump of a live object holds and no repository needs."""
+    """A note on a field that a dump of a live object has and a repository does not need."""
     return Problem(path, "TF107", "is ignored: only the API server sets it", "remove it", severity="info")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.api import rules, runtime_rules
+from trainform.api import rules as job_rules
+from trainform.api import runtime_rules
 from trainform.api.kinds import Subject, subject
 from trainform.api.problems import Problem
 from trainform.api.repair import source_path
@@ -43,28 +44,22 @@ def read(document: Document) -> Read:
     """Reads a document of any kind; never raises for what someone wrote."""
     about, head = subject(document.tree)
     if about == "job":
-        return _read(document, about, head, TrainJob, _job_problems)
+        return _read(document, about, head, TrainJob)
     if about == "runtime":
-        return _read(document, about, head, Runtime, _runtime_problems)
+        return _read(document, about, head, Runtime)
     if about == "environment":
         from trainform.api.environment import Environment  # its validators take long to build
 
-        return _read(document, about, head, Environment, _environment_problems)
+        return _read(document, about, head, Environment)
     return Read(about, None, [problem.of(document) for problem in head])
 
 
-def _read(
-    document: Document,
-    about: Subject,
-    head: list[Problem],
-    kind: type[M],
-    rule_problems: Callable[[M, tuple[Path, ...]], Iterator[Problem]],
-) -> Read:
+def _read(document: Document, about: Subject, head: list[Problem], kind: type[M]) -> Read:
     shaped: Shape[M] = shape(kind, document)
     problems = [*head, *shaped.problems]
     if shaped.model:
-        hidden = (*shaped.gone, *shaped.put_off)
-        found = [in_source(problem, shaped.gone) for problem in rule_problems(shaped.model, hidden)]
+        rules = _rules(about, (*shaped.gone, *shaped.put_off))
+        found = [in_source(problem, shaped.gone) for rule in rules for problem in rule(shaped.model)]
         problems += found
         if (faulty := left_out(found)) or shaped.put_off:
             shaped = without_faults(shaped, kind, faulty)
@@ -72,24 +67,15 @@ def _read(
     return Read(about, shaped.model, [problem.of(document) for problem in problems], shaped.gone, whole)
 
 
-def _job_problems(job: TrainJob, gone: tuple[Path, ...]) -> Iterator[Problem]:
-    for rule in rules.RULES:
-        yield from rule(job)
+def _rules(about: Subject, hidden: tuple[Path, ...]) -> Sequence[Callable[[Any], Iterator[Problem]]]:
+    """The rules for a kind; without those on what a runtime lacks where its jobs, or some, are hidden."""
+    if about == "job":
+        return job_rules.RULES
+    if about == "environment":
+        from trainform.api.environment_rules import RULES
 
-
-def _runtime_problems(runtime: Runtime, gone: tuple[Path, ...]) -> Iterator[Problem]:
-    for rule in runtime_rules.RULES:
-        yield from rule(runtime)
-    if not any(_hides_jobs(path) for path in gone):
-        for rule in runtime_rules.ABSENCE_RULES:
-            yield from rule(runtime)
-
-
-def _environment_problems(environment: Environment, gone: tuple[Path, ...]) -> Iterator[Problem]:
-    from trainform.api.environment_rules import RULES
-
-    for rule in RULES:
-        yield from rule(environment)
+        return RULES
+    return runtime_rules.RULES if any(map(_hides_jobs, hidden)) else runtime_rules.ALL_RULES
 
 
 def _hides_jobs(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Copies of trees with their faults mended, and the way back to the source's paths."""
+"""Repaired copies of trees, and how their paths map back to the source's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _pruned(tree: Any, doomed: dict[str | int, list[Path]]) -> Any:
 
 
 def source_path(path: Path, gone: Collection[Path]) -> Path:
-    """Where the element at `path` of the copy stands in the source: list entries before it may be gone."""
+    """The path in the source of an element at `path` of the copy: list entries before it may have been removed."""
     whole: Path = ()
     for part in path:
         whole += (_source_index(whole, part, gone) if isinstance(part, int) else part,)

@@ -160,5 +160,5 @@ RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (
     steps,
 )
 
-ABSENCE_RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (some_job, trainer_step)
-"""Rules that miss something: they hold only where no replicated job was left out for a fault of its own."""
+ALL_RULES = (*RULES, some_job, trainer_step)
+"""With the rules on what is missing, which hold only where no replicated job was left out for a mistake of its own."""

@@ -1,4 +1,4 @@
-"""Which jobs and objects are meant: selectors of labels, and patterns of paths."""
+"""Label selectors and path patterns, which select jobs and objects."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ class Requirement(Model):
 
 
 class LabelSelector(Model):
-    """Kubernetes' label selector: everything that is stated must hold; an empty one selects all."""
+    """Kubernetes' label selector: its conditions are combined with AND; an empty one selects everything."""
 
     match_labels: Annotated[dict[str, str], absent({})] = Field(default_factory=dict)
     """Labels that an object must have, with these values. Default: none. Example: `{team: vision}`."""
@@ -66,7 +66,7 @@ def requirements(text: str) -> tuple[Requirement, ...]:
 
 
 def _terms(text: str) -> Iterator[str]:
-    """What stands between the commas that are not in parentheses."""
+    """The parts between commas outside of parentheses."""
     start = 0
     while start < len(text) or text[start - 1 : start] == ",":
         term = _TERM.match(text, start)

@@ -1,4 +1,4 @@
-"""From a tree to a model: what fits becomes the model, what does not becomes problems."""
+"""From a tree to a model: valid elements make up the model, invalid ones become problems."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ M = TypeVar("M", TrainJob, Runtime, "Environment")
 
 
 class Shape(NamedTuple, Generic[M]):
-    """The model of what is usable in `tree`, without the elements at `gone`; None when that is nothing.
+    """The model of the usable elements of `tree`, without those at `gone`; None when nothing is usable.
 
-    Those at `put_off`, which hold a stand-in, are still there for the rules.
+    Elements at `put_off` have a placeholder value, so that the rules can check the rest.
     """
 
     model: M | None
@@ -34,7 +34,7 @@ class Shape(NamedTuple, Generic[M]):
 
 
 def shape(kind: type[M], document: Document) -> Shape[M]:
-    """The document as a `kind`, for the rules to judge; a faultless one costs one validation and no copy."""
+    """The document as a `kind`, for the rules to check; a valid one costs one validation and no copy."""
     model, error = _validated(kind, document.tree)
     if error is None:
         return Shape(model, document.tree)
@@ -53,7 +53,7 @@ def without_faults(shape: Shape[M], kind: type[M], faulty: Iterable[Path]) -> Sh
 
 
 def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[Problem]], Shape[M]]) -> Shape[M]:
-    """The shape with a model, mended as often as that takes; without one when nothing is left."""
+    """The shape with a model, repaired as often as needed; without one when nothing is left."""
     from trainform.api.validation_errors import Reading  # only mistakes need it
 
     while () not in shape.gone:
@@ -69,7 +69,7 @@ def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[
 
 
 def _without(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
-    """The shape without what has these problems, but with the stand-ins that there are for it."""
+    """The shape without the elements that have these problems, placeholders in their place where there are any."""
     stand_ins = dict(problem.stand_in for problem in problems if problem.stand_in)
     mended = shape._replace(
         tree=filled(shape.tree, stand_ins),
@@ -80,19 +80,19 @@ def _without(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
 
 
 def _left_out(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
-    """The shape without what has these problems: or, where that is gone already, without what holds it."""
+    """The shape without the elements that have these problems; without their parents where they are gone already."""
     more = left_out(problems)
     new: list[Path] = [path for path in more if path not in shape.gone] or [path[:-1] for path in more]
     return shape._replace(gone=(*shape.gone, *new))
 
 
 def left_out(problems: Iterable[Problem]) -> list[Path]:
-    """The elements without which the model can be built in spite of `problems`."""
+    """The elements to leave out so that the model can be built in spite of `problems`."""
     return [path for problem in problems for path in problem.gone]
 
 
 def in_source(problem: Problem, gone: tuple[Path, ...]) -> Problem:
-    """A problem of a copy without `gone`, with its paths as the source has them."""
+    """A problem of a copy without `gone`, with its paths mapped back to the source."""
     return problem.moved(lambda path: source_path(path, gone)) if gone else problem
 
 

@@ -1,4 +1,4 @@
-"""From a failed validation to problems in plain words, each at its own element."""
+"""Turns pydantic's validation errors into problems, each at its own element."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is needed to say a problem well: the model, and how a scalar was written."""
+    """What explaining an error needs: the model, and how a scalar was written in the source."""
 
     model: type[Model]
     written: Callable[[Path], str | None]
@@ -183,7 +183,7 @@ def _out_of_limit(kind: str, context: dict[str, Any], value: Any) -> tuple[str, 
 
 
 def _is_field(path: Path) -> bool:
-    """Whether a null at `path` is an absent field, and not an entry that someone left empty."""
+    """Whether a null at `path` means an absent field, rather than an empty entry of a mapping or list."""
     return isinstance(path[-1], str) and path[-2:-1] not in [(name,) for name in _STRING_MAPS]
 
 
@@ -196,7 +196,7 @@ def _missing(path: Path, hint: str) -> Problem:
 
 
 def _stand_in(path: Path) -> tuple[Path, Any] | None:
-    """What to judge the rest by where the element at `path` is missing."""
+    """A placeholder for the missing element at `path`, so that the rules can check the rest."""
     if path[:-2] == REPLICATED_JOBS and path[-1] == "name":
         return _name_of_its_own(path[:-1])
     return (path, STAND_INS[path]) if path in STAND_INS else None

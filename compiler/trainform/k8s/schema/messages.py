@@ -1,4 +1,4 @@
-"""What a schema error means, in words for someone who writes training jobs."""
+"""Messages and hints for schema errors, in words for someone who writes training jobs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def written(resource: str, number: int) -> str:
 
 
 def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
-    """Amounts for people, to be compared at a glance: cores and devices in plain digits, bytes in one unit."""
+    """Amounts that are easy to compare: cores and devices in plain digits, bytes in one unit."""
     if resource == "cpu":
         return tuple(f"{number / 1000:.3f}".rstrip("0").rstrip(".") for number in numbers)
     if not _is_binary(resource):

@@ -1,4 +1,4 @@
-"""Would Kueue ever admit this? The quotas that are declared against what the rendered jobs ask for.
+"""Would Kueue ever admit these jobs? Compares the requests of rendered jobs with the declared quotas.
 
 The model is Kueue's: a job is admitted when every pod set gets a flavor that matches it, and what its pod
 sets together use of each flavor and resource is within the nominal quota and what its cohorts lend. Nodes,

@@ -53,7 +53,7 @@ def compare(before: Tree, after: Tree) -> list[FieldChange]:
 
 
 def _stored(tree: Tree) -> Tree:
-    """The object as it would be stored; as it is where somebody edited it into what no API would store."""
+    """The object as the API server would store it; unchanged where it would not accept it."""
     return tree if tree.get("kind") == "JobSet" and check("JobSet", tree) else admit(tree)
 
 

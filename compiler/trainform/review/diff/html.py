@@ -1,4 +1,4 @@
-"""A difference as one page that needs nothing else: no script, no network."""
+"""A difference as one self-contained HTML page, without scripts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def render_html(diff: Diff) -> str:
 
 
 def render_section(diff: Diff) -> Iterator[str]:
-    """The page without its frame and title, for a page that shows more than a difference; it needs `STYLE`."""
+    """The body of the page without its title, to embed in another page, which needs `STYLE`."""
     for story in stories(diff):
         yield from _story(story)
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))

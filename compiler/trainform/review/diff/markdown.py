@@ -35,9 +35,9 @@ _ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
 
 
 def render_markdown(diff: Diff) -> str:
-    """Fits a comment whatever the size of the change: lists are cut, with a count of what was left out.
+    """Markdown that fits into a comment: long lists are cut, with a count of what was left out.
 
-    Deletions and restarts come first, each job collapsed; then who is behind, the totals, and what the words mean.
+    Deletions and restarts come first, each collapsed; then jobs that are behind, the totals, and a glossary.
     """
     head = [f"### trainform: {_escaped(headline(diff))}", ""]
     tail = [*_behind(diff), *_totals(diff), *_meanings(diff)]
@@ -46,7 +46,7 @@ def render_markdown(diff: Diff) -> str:
 
 
 def _jobs(diff: Diff, room: int) -> Iterator[str]:
-    """The jobs of each change under its title, as long as there is room."""
+    """The jobs under the title of their change, as many as there is room for."""
     told = stories(diff)
     for change in ORDER:
         of_it = [story for story in told if story.change == change]
@@ -115,12 +115,12 @@ def _behind(diff: Diff) -> list[str]:
 
 
 def _bearable(lines: Iterable[str]) -> list[str]:
-    """Lines without those that are too long: names may have any length in files that somebody edited."""
+    """The lines that are not too long: names in edited files may have any length."""
     return [line for line in lines if len(line.encode(errors="backslashreplace")) <= _LONGEST]
 
 
 def _totals(diff: Diff) -> list[str]:
-    """What the jobs of each queue ask for, as far as it changes."""
+    """What the jobs of each queue request, where it changes."""
     head, rows = total_rows(diff)
     if not rows:
         return []
@@ -138,7 +138,7 @@ def _meanings(diff: Diff) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """A code span for a cell of a table. Nothing in it is taken for markdown, HTML, a mention or a link."""
+    """A code span for a table cell: nothing in it is read as markdown, HTML, a mention or a link."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if longest else ""
@@ -146,5 +146,5 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text outside of code, in markdown or in HTML."""
+    """Escapes text outside of code, for markdown and HTML."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)

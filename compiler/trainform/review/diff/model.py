@@ -1,4 +1,4 @@
-"""What a change of the repository does to its jobs: the objects before and after, and why they differ."""
+"""What a change of the repository means for its jobs: which objects differ, in which fields, and why."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class JobDiff:
 
 @dataclass(slots=True)
 class Diff:
-    """All jobs that change, the gravest change first, and the totals of all jobs, changed or not.
+    """All jobs that change, the most severe change first, and the totals of all jobs, changed or not.
 
-    `already_behind` counts, by reason, jobs that were behind before this change; they are none of it.
+    `already_behind` counts, by reason, jobs that were behind before this change.
     """
 
     jobs: list[JobDiff] = field(default_factory=list)
@@ -87,12 +87,12 @@ class Diff:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
 
     def counts(self) -> dict[Change, int]:
-        """How many jobs there are of each change, the gravest first; only those that occur."""
+        """The number of jobs per change that occurs, the most severe first."""
         found = [job.change for job in self.jobs]
         return {change: found.count(change) for change in ORDER if change in found}
 
     def behind(self) -> dict[str, list[JobDiff]]:
-        """The jobs that fell behind, by what happened: `runtime torch-distributed changed`."""
+        """The jobs that fell behind, by cause: `runtime torch-distributed changed`."""
         groups: dict[str, list[JobDiff]] = {}
         for job in self.jobs:
             if job.change == "behind":
@@ -132,7 +132,10 @@ def diff_job(
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A job's objects by group, kind and name, as if its JobSet were called as the job; its JobSet's own name."""
+    """A job's objects by group, kind and name, with names as if the JobSet had the job's name.
+
+    `name` is the JobSet's own.
+    """
 
     name: str
     called: str
@@ -147,7 +150,7 @@ class _Version:
         return cls(name, job[2], {_key(tree): tree for tree in trees})
 
     def shown(self, tree: Tree) -> str:
-        """`JobSet/llm-x7k2m4pq`: kind and name, with what the name really begins with."""
+        """Kind and real name: `JobSet/llm-x7k2m4pq`."""
         name = _name(tree)
         hashed = tree["kind"] not in _SECRETS and name.startswith(self.called)
         return f"{tree['kind']}/{self.name + name.removeprefix(self.called) if hashed else name}"
@@ -166,7 +169,7 @@ def _name(tree: Tree) -> str:
 
 
 def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldChange]]:
-    """Each difference with the object that it is of: an object that comes or goes is one difference."""
+    """Each difference with its object; an object that is added or removed is one difference."""
     for key in old.objects | new.objects:
         before, after = old.objects.get(key), new.objects.get(key)
         if before and after:
@@ -197,7 +200,7 @@ def _class(old: _Version, new: _Version, found: Iterable[tuple[Tree, FieldChange
 
 
 def _effect(tree: Tree, change: FieldChange) -> Rule:
-    """The rule of the API, or never where the API takes what a running job does not heed."""
+    """The API's rule for a change; never where the API accepts a change that a running job does not pick up."""
     if not change.path:
         return Rule.NEVER if tree["kind"] == "JobSet" else Rule.ANYTIME
     return Rule.NEVER if needs_new_run(tree["kind"], change.path) else rule(tree, change)

@@ -1,4 +1,4 @@
-"""A difference for a terminal."""
+"""A difference as text for a terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAMES = textwrap.TextWrapper(
 
 
 def render_text(diff: Diff, *, colour: bool) -> str:
-    """Jobs with their reasons, who is behind, the table of totals, and a line that counts it all."""
+    """Jobs with their reasons, jobs that are behind, the table of totals, and a summary line."""
     told = stories(diff)
     several = len({story.environment for story in told}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
     blocks = ["\n".join(_story(story, several, colour)) for story in told]

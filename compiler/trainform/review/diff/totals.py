@@ -1,4 +1,4 @@
-"""What jobs ask for, summed by environment and queue."""
+"""What jobs request, summed by environment and queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBER = tuple(bytes([each]) for each in b"0123456789+-.")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one job asks for: pods that run at once, and their requests, a limit counting as one."""
+    """What one job requests: the pods that run at once, and their requests, with limits where those are missing."""
 
     queue: str
     pods: int
@@ -31,21 +31,21 @@ class Ask:
 
 @dataclass(slots=True)
 class Sum:
-    """What some jobs ask for together."""
+    """The sum of the requests of some jobs."""
 
     jobs: int = 0
     pods: int = 0
     resources: Amounts = field(default_factory=dict)
 
     def add(self, ask: Ask, jobs: int = 1) -> None:
-        """That of some jobs that ask for the same."""
+        """Add a number of jobs with the same requests."""
         self.jobs += jobs
         self.pods += ask.pods * jobs
         for resource, number in ask.resources.items():
             self.resources[resource] = self.resources.get(resource, 0) + number * jobs
 
     def to_json(self) -> dict[str, Any]:
-        """Resources as quantities, the way Kubernetes writes them; those of which nothing is asked left out."""
+        """Resources that are requested, as quantities the way Kubernetes writes them."""
         told = {name: written(name, self.resources[name]) for name in sorted(self.resources) if self.resources[name]}
         return {"jobs": self.jobs, "pods": self.pods, "resources": told}
 
@@ -68,7 +68,7 @@ class Totals:
     balances: dict[tuple[str, str], Balance] = field(default_factory=dict)
 
     def add(self, environment: str, before: Ask | None, after: Ask | None, jobs: int = 1) -> None:
-        """One job, or some that are alike: what each asked for, and asks for now. None where it is not there."""
+        """Add a job, or several with the same requests: before and after the change, None where it does not exist."""
         if before:
             self._of(environment, before).before.add(before, jobs)
         if after:
@@ -91,10 +91,7 @@ class Totals:
 
 
 def ask_of(jobset: Tree) -> Ask | None:
-    """What a rendered JobSet asks for, as it says itself: no facts of a cluster are taken into account.
-
-    None for what somebody edited into no JobSet.
-    """
+    """What a rendered JobSet requests by itself, without cluster facts; None where it is not a valid JobSet."""
     from trainform.core.facts import NO_FACTS
 
     if check("JobSet", jobset):

@@ -1,4 +1,4 @@
-"""What a cluster makes of a change: the rules by which its API takes or refuses an update.
+"""Whether a cluster accepts an update: the rules of its API.
 
 A JobSet's are those of its CRD (`self == oldSelf` on its policies: two values must be equal, but a value may
 appear or vanish) and of its webhook (replicated jobs and `managedBy` never change; while the JobSet is or
@@ -28,7 +28,7 @@ MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
 class Rule(IntEnum):
-    """When the API takes the change of a field."""
+    """When the API accepts a change of a field."""
 
     ANYTIME = 0
     SUSPENDED = 1
@@ -53,7 +53,7 @@ _FREE_WHILE_SUSPENDED = (
 
 
 def rule(before: Tree, change: FieldChange) -> Rule:
-    """When the API takes `change` of the object `before`; of kinds that we know nothing about: at any time."""
+    """When the API accepts `change` of the object `before`; at any time for kinds that we do not know."""
     path = change.path
     match before.get("kind"):
         case "JobSet":
@@ -95,7 +95,7 @@ def _label_rule(label: str, before: Any, after: Any) -> Rule:
 
 
 def needs_new_run(kind: str, path: Path) -> bool:
-    """Whether the API takes the change of a field, and only a new run heeds it.
+    """Whether the API accepts a change of a field that only a new run picks up.
 
     Our ConfigMaps hold hostfiles and entry points, which pods read when they start; `trainform.dev/rerun` asks
     for another run of what is unchanged, and a finished JobSet does not start again.
@@ -106,7 +106,7 @@ def needs_new_run(kind: str, path: Path) -> bool:
 
 
 def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
-    """The change of a job whose fields change by these rules; `suspended` before the update or by it."""
+    """The change of a job, from the rules of its changed fields; `suspended` before or after the update."""
     gravest = max(rules, default=Rule.ANYTIME)
     if gravest == Rule.NEVER:
         return "restart"
@@ -114,6 +114,6 @@ def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
 
 
 def is_suspended(jobset: Tree) -> bool:
-    """Whether a rendered JobSet surely is suspended. With a queue that is Kueue's to say, whatever git says."""
+    """Whether a rendered JobSet is certainly suspended. With a queue Kueue decides that, whatever git says."""
     labels = labels_of(jobset)
     return table(jobset, "spec").get("suspend") is True and QUEUE_LABEL not in labels

@@ -1,4 +1,4 @@
-"""A difference in words: what text, markdown and HTML have in common."""
+"""A difference in words, shared by text, markdown and HTML."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import spelled
+from trainform.review.diff.consequence import consequence
 from trainform.review.diff.grouping import Group, groups, reasons_of, shared_object
-from trainform.review.diff.model import Diff, JobDiff, Reason
-from trainform.review.diff.totals import Ask, Sum
-from trainform.review.diff.update_rules import RERUN_PATH, Change
+from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.totals import Sum
+from trainform.review.diff.update_rules import Change
 
 VERBS: dict[Change, str] = {
     "delete": "deleted",
@@ -57,7 +57,7 @@ def verb(change: Change, count: int) -> str:
 
 
 def meanings(diff: Diff) -> dict[str, str]:
-    """What the words mean that a difference is told in, as far as they occur."""
+    """A glossary of the terms that occur in a difference."""
     reasons = [reason for job in diff.jobs if job.change != "behind" for reason in job.reasons]
     occur = {
         "immutable": any(reason.immutable for reason in reasons),
@@ -80,9 +80,9 @@ def _are(count: int) -> str:
 
 
 class ReasonWords(NamedTuple):
-    """One field that differs, for people: the object, the field, its values at bearable length, `immutable, inherited`.
+    """One field that differs, as text: object, field, shortened values, and marks (`immutable, inherited`).
 
-    An object that comes or goes as a whole has no values.
+    The values are empty where an object as a whole is added or removed.
     """
 
     object: str
@@ -95,8 +95,8 @@ class ReasonWords(NamedTuple):
 class Story(NamedTuple):
     """Jobs of one environment that change in the same way.
 
-    `consequence` is what the cluster will do, and what somebody has to do for it; empty where nothing needs a word.
-    Reasons that are immutable come first. Every text is printable.
+    `consequence` says what the cluster will do and what the user must do, or is empty. Reasons with immutable fields
+    come first. Every text is printable.
     """
 
     change: Change
@@ -112,7 +112,7 @@ class Story(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the title is a count, so that the names are told besides."""
+        """Whether the title is a count, so that the names are listed separately."""
         return len(self.jobs) > _FEW
 
     def names(self, most: int | None = None) -> str:
@@ -128,7 +128,7 @@ class Story(NamedTuple):
 
 
 def stories(diff: Diff) -> list[Story]:
-    """What becomes of the jobs, those of like changes together; not who is behind."""
+    """The jobs that change, grouped by change, without those that are behind."""
     return [_story(group) for group in groups(diff.jobs)]
 
 
@@ -136,7 +136,7 @@ def _story(group: Group) -> Story:
     job = group[0]
     names = [plain(each.full_name) for each in group]
     reasons = [_words(group, reason) for reason in reasons_of(group)]
-    return Story(job.change, plain(job.id[0]), names, _consequence(group), reasons)
+    return Story(job.change, plain(job.id[0]), names, plain(consequence(group)), reasons)
 
 
 def _words(group: Group, reason: Reason) -> ReasonWords:
@@ -146,75 +146,8 @@ def _words(group: Group, reason: Reason) -> ReasonWords:
     return ReasonWords(plain(thing), _field(reason), before, after, marks)
 
 
-def _consequence(group: Group) -> str:
-    job = group[0]
-    match job.change:
-        case "restart":
-            return plain(_restarts(group) if len(group) > 1 else _restart(job))
-        case "needs-suspend":
-            told = "their JobSets are" if len(group) > 1 else f"JobSet {job.id[2]} is"
-            return plain(f"Kubernetes takes this update only while {told} suspended")
-        case "delete":
-            return "stopped and removed" + (f"; it asked for {asked(job.before)}" if job.before else "")
-        case "new":
-            return f"asks for {asked(job.after)}" if job.after else ""
-    return _suspension(group)
-
-
-def _restart(job: JobDiff) -> str:
-    jobset = f"JobSet {job.id[2]}"
-    if job.new_name:
-        return f"new object {job.new_name}; the old one is pruned, and training starts anew"
-    if _forcing(job):
-        return f"Kubernetes refuses this update: delete {jobset} first, then it starts anew{_for_what(job)}"
-    if _is_rerun(job):
-        return f"is to run again: delete the finished {jobset}, and it starts anew"
-    return f"running pods have read what this changes: it takes effect when {jobset} is deleted and starts anew"
-
-
-def _restarts(group: Group) -> str:
-    job = group[0]
-    if job.new_name:
-        return "new objects; the old ones are pruned, and training starts anew"
-    if _forcing(job):
-        return f"Kubernetes refuses this update: delete their JobSets first, then they start anew{_for_what(job)}"
-    if _is_rerun(job):
-        return "are to run again: delete the finished JobSets, and they start anew"
-    return "running pods have read what this changes: it takes effect when the JobSets are deleted and start anew"
-
-
-def _forcing(job: JobDiff) -> list[Reason]:
-    return [reason for reason in job.reasons if reason.immutable]
-
-
-def _for_what(job: JobDiff) -> str:
-    return "; only what is inherited forces this" if all(reason.inherited for reason in _forcing(job)) else ""
-
-
-def _is_rerun(job: JobDiff) -> bool:
-    return any(reason.field == dotted(RERUN_PATH) for reason in job.reasons)
-
-
-def _suspension(group: Group) -> str:
-    """The one change in place that stops pods, or starts them. With a queue that is the queue's to say."""
-    if any(job.after is None or job.after.queue for job in group):
-        return ""
-    for reason in group[0].reasons:
-        if reason.field == "spec.suspend":
-            return "pods stop, and start anew when it is resumed" if reason.after is True else "pods start"
-    return ""
-
-
-def asked(ask: Ask) -> str:
-    """`8 pods, nvidia.com/gpu 64, cpu 256, memory 2Ti, queue team-a`."""
-    amounts = sorted(ask.resources.items(), key=lambda item: ("/" not in item[0], item[0]))
-    told = [f"{name} {spelled(name, number)[0]}" for name, number in amounts if number]
-    queue = f"queue {ask.queue}" if ask.queue else ""
-    return plain(", ".join([counted(ask.pods, "pod"), *told, *filter(None, [queue])]))
-
-
 def plain(text: str) -> str:
-    """Text on one line, and without a character that could command a terminal: it may come from any file."""
+    """Text on one line without control characters: it may come from any file."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else _escape(each) for each in text)
@@ -225,7 +158,7 @@ def _escape(character: str) -> str:
 
 
 def _written(given: Any) -> str:
-    """A value on one line: as JSON, too, where a text would be taken for nothing or for blanks."""
+    """A value on one line; a text as JSON where it would be hard to see otherwise."""
     if given is None:
         return _NONE
     is_clear = isinstance(given, str) and given and given == given.strip(" ") and given != _NONE
@@ -236,7 +169,7 @@ _NONE = "(none)"
 
 
 def _values(reason: Reason) -> tuple[str, str]:
-    """Before and after, at bearable length. Of two long values what differs is shown, not what they begin with."""
+    """Before and after, shortened; of two long values the part that differs is shown."""
     before, after = _written(reason.before), _written(reason.after)
     shared = 0
     if max(len(before), len(after)) > _LONGEST:

@@ -1,4 +1,4 @@
-"""The fleet on one page: every job with its pods, what all of them ask for, and how that stands to the quotas."""
+"""What the report shows: every job with its pods, the sum of their requests, and how it compares with the quotas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_QUEUE = "(none)"
 
 
 class Known(NamedTuple):
-    """What the command line found of one job; `jobset` is None where there is none, and `notes` say why.
+    """One job as the command line found it. `jobset` is None where it has none; `notes` say why.
 
     `state` is `frozen`, `behind`, `to render`, `missing` or `error`.
     """
@@ -80,7 +80,7 @@ class FleetJob(NamedTuple):
 
 
 class QuotaRow(NamedTuple):
-    """A quota of a ClusterQueue, and what its jobs ask of it."""
+    """A quota of a ClusterQueue, and what the jobs of the queue request of it."""
 
     environment: str
     queue: str
@@ -101,17 +101,17 @@ class QuotaRow(NamedTuple):
         return self.use.asked > self.most
 
     def told(self) -> tuple[str, ...]:
-        """Asked, nominal, borrowable and the most of all jobs together, as people compare them."""
+        """Requested, nominal, borrowable and the maximum, in units that are easy to compare."""
         return spelled(self.resource, self.use.asked, self.use.nominal, self.use.borrowable, self.most)
 
     def percent(self, number: int) -> str:
-        """Of the bar, which is as long as the larger of what is asked and what can be had."""
+        """Percent of the bar, whose length is the larger of what is requested and what is available."""
         longest = max(self.use.asked, self.most)
         return f"{100 * number / longest:.1f}%" if longest else "0%"
 
 
 class Fleet(NamedTuple):
-    """One environment. `is_sound` is false where its facts have errors, so that no quota is worth anything."""
+    """The jobs and quotas of one environment. There are no quotas where its cluster facts have errors (`is_sound`)."""
 
     environment: str
     jobs: tuple[FleetJob, ...]
@@ -127,7 +127,7 @@ class Behind(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything on the page. `diff` is None where there is nothing to compare with, `base` what it is against."""
+    """Everything on the page. `diff` is the difference from `base`, None without a base."""
 
     fleets: tuple[Fleet, ...]
     behind: tuple[Behind, ...] = ()
@@ -141,7 +141,7 @@ class Report(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Jobs that have something in common, and what they ask for together."""
+    """Jobs that share a value, and the sum of their requests."""
 
     key: tuple[str, ...]
     sum: Sum
@@ -149,7 +149,7 @@ class Group(NamedTuple):
 
 
 def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: bool = True) -> Fleet:
-    """The jobs of one environment by name, held against its quotas. Pure."""
+    """The jobs of one environment, sorted by name, checked against its quotas."""
     jobs = [_job(each, facts) for each in sorted(known, key=lambda each: each.id)]
     if not is_sound:
         return Fleet(environment, tuple(job for job, _ in jobs), (), is_sound=False)
@@ -169,7 +169,7 @@ def _scarcest_first(quota: QuotaRow) -> tuple[bool, str, str, str]:
 
 
 def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
-    """A job, and what Kueue would see of it; None where its JobSet cannot be read as one."""
+    """A job, and its demand as Kueue sees it; None where its JobSet is not valid."""
     own = ask_of(known.jobset) if known.jobset else None
     if known.jobset is None or own is None:
         return FleetJob(known, "", (), Ask("", 0, {})), None
@@ -201,14 +201,14 @@ def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
 
 
 def framework_of(runtime: Tree) -> str:
-    """What a runtime says it is for: its label, else the member of its mlPolicy."""
+    """The framework of a runtime: from its label, else from the member of its mlPolicy."""
     labels = labels_of(runtime)
     policy = table(table(runtime, "spec"), "mlPolicy")
     return text(labels, FRAMEWORK_LABEL) or next((name for name in FRAMEWORKS if name in policy), PLAIN)
 
 
 def grouped(jobs: Sequence[FleetJob], *fields: str) -> list[Group]:
-    """The jobs by `environment`, `queue` or `framework`: who asks for most GPUs first, then by name."""
+    """The jobs grouped by `environment`, `queue` or `framework`: most GPUs first, then by name."""
     groups: dict[tuple[str, ...], list[FleetJob]] = {}
     for job in jobs:
         groups.setdefault(tuple(_field(job, field) for field in fields), []).append(job)

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: what it shows is in it, and it may load nothing.
+"""The report as one self-contained HTML page.
 
 jinja2 escapes every value. The page forbids itself the network and every script but its own, by the hash of
 its text, so that a value that got through would not run either.
@@ -80,13 +80,13 @@ def _rows(report: Report) -> list[Row]:
 
 
 def _states(jobs: Sequence[FleetJob]) -> dict[str, int]:
-    """How many jobs there are of each state and of each verdict that somebody may have to act on."""
+    """The number of jobs in each state, and with each verdict that may need action."""
     found = [word for job in jobs for word in (job.known.state, job.verdict)]
     return {word: found.count(word) for word in ("frozen", "behind", "to render", "missing", "error", "waits", "never")}
 
 
 def _changes(diff: Diff | None) -> dict[str, Any]:
-    """The change set as HTML, and how many jobs of it were left out: the least grave ones."""
+    """The changes as HTML, and how many jobs were left out: those with the least severe changes."""
     if diff is None:
         return {"changes": "", "more_changes": 0}
     told = groups(diff.jobs)
@@ -100,7 +100,7 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
 
 
 def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
-    """What the script draws from, row by row; steps and texts that many jobs share are there once."""
+    """The data of the script, row by row; steps and texts that jobs share are stored once."""
     steps: dict[tuple[StepRow, ...], int] = {}
     texts: dict[str, int] = {}
     told = [
