@@ -17,7 +17,8 @@ from end_to_end.changes import ALL, FEW, delete, edit, edit_by_hand, edit_the_ru
 from support.repositories import Repository, job, runtime
 from trainform.cli.main import run
 from trainform.io import cache_file
-from trainform.workspace import cache, discovery, parallel
+from trainform.workspace import discovery, parallel
+from trainform.workspace.cache import build_cache as cache
 from trainform.workspace.inputs import EnvironmentInputs
 
 FILES = 12
@@ -363,7 +364,7 @@ def test_a_run_about_a_part_leaves_no_cache(place, words):
 
 
 def test_several_processes_see_what_one_sees(place, monkeypatch):
-    from trainform.workspace import overview
+    from trainform.workspace.diff import overview as overview
 
     told = place.trainform("diff", "--format", "json")
     place.cache.unlink()

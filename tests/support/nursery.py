@@ -87,7 +87,7 @@ def _warm_up() -> None:
     from trainform import compile_stream
     from trainform.cli.commands import check, render, upgrade  # noqa: F401
     from trainform.workspace.build import build  # noqa: F401
-    from trainform.workspace.verify import verify  # noqa: F401
+    from trainform.workspace.verify.verification import verify  # noqa: F401
 
     compile_stream("---\n".join([environment(naming="content-hash"), runtime(), job("llm")]))
 

@@ -10,9 +10,9 @@ from trainform.io.lock import claimed
 from trainform.io.paths import links_out
 from trainform.io.place import os_error
 from trainform.io.writer import staging
-from trainform.workspace.affected import affected
 from trainform.workspace.apply import apply
-from trainform.workspace.cache import BuildCache
+from trainform.workspace.cache.affected import affected
+from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.errors import InvocationError
 from trainform.workspace.parallel import map_chunks

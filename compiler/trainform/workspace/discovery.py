@@ -12,7 +12,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.place import WholeFile, file_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
 from trainform.workspace.errors import InvocationError
-from trainform.workspace.inputs import EnvironmentInputs, Sources, load, load_job_file
+from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Workspace:
         wanted = None if files is None else set(files)
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
-            sources = Sources([*each.sources.documents], [*each.sources.diagnostics], {})
+            sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
             sources.add(reader.read([file for file in own if wanted is None or file in wanted], each))
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
@@ -104,10 +104,10 @@ class _Reader:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._plain: dict[str, Sources] = {}
+        self._plain: dict[str, SourceDocuments] = {}
 
-    def read(self, files: Iterable[str], inputs: EnvironmentInputs) -> Sources:
-        sources = Sources()
+    def read(self, files: Iterable[str], inputs: EnvironmentInputs) -> SourceDocuments:
+        sources = SourceDocuments()
         for file in dict.fromkeys(files):
             if is_template(file):
                 sources.add(self._template(file, inputs))
@@ -117,17 +117,17 @@ class _Reader:
             sources.add(self._plain[file])
         return sources
 
-    def _template(self, file: str, inputs: EnvironmentInputs) -> Sources:
+    def _template(self, file: str, inputs: EnvironmentInputs) -> SourceDocuments:
         data = self._repository.read(file)
-        return Sources([], [data]) if isinstance(data, Diagnostic) else load_job_file(file, data, inputs)
+        return SourceDocuments([], [data]) if isinstance(data, Diagnostic) else load_job_file(file, data, inputs)
 
 
-def load_files(repository: Repository, files: Iterable[str]) -> Sources:
+def load_files(repository: Repository, files: Iterable[str]) -> SourceDocuments:
     """The documents of plain files, each file read once."""
-    sources = Sources()
+    sources = SourceDocuments()
     for file in dict.fromkeys(files):
         data = repository.read(file)
-        sources.add(Sources([], [data]) if isinstance(data, Diagnostic) else load(file, data))
+        sources.add(SourceDocuments([], [data]) if isinstance(data, Diagnostic) else load(file, data))
     sources.diagnostics += _private_keys(sources.documents)
     return sources
 
@@ -163,7 +163,7 @@ def _environment(repository: Repository, folder: str) -> EnvironmentInputs | Non
         meant = [document for document in sources.documents if is_of_ours(document.tree)]
         if not (meant or sources.diagnostics):
             return None
-        return EnvironmentInputs(name=name, folder=folder, sources=Sources(meant, sources.diagnostics))
+        return EnvironmentInputs(name=name, folder=folder, sources=SourceDocuments(meant, sources.diagnostics))
     model = read(own[0]).model
     environment = model if isinstance(model, Environment) else None
     if environment is not None and environment.name != name:
@@ -174,14 +174,14 @@ def _environment(repository: Repository, folder: str) -> EnvironmentInputs | Non
         folder=folder,
         environment=environment,
         document=own[0],
-        sources=Sources([*own, *facts], sources.diagnostics),
+        sources=SourceDocuments([*own, *facts], sources.diagnostics),
     )
 
 
-def _folder_sources(repository: Repository, folder: str) -> Sources:
+def _folder_sources(repository: Repository, folder: str) -> SourceDocuments:
     """What the plain files in the folder of an environment hold."""
     listing = repository.listed(folder)
-    sources = Sources([], list(listing.diagnostics))
+    sources = SourceDocuments([], list(listing.diagnostics))
     sources.add(load_files(repository, [file for file in listing.files if not is_template(file)]))
     sources.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in sources.diagnostics]
     return sources

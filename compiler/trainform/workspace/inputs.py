@@ -17,7 +17,7 @@ DEFAULT = "default"
 
 
 @dataclass(slots=True)
-class Sources:
+class SourceDocuments:
     """Documents, and what was wrong with the files that they came from.
 
     `digests` are those of the bytes of each file that holds one document, and nothing wrong.
@@ -27,7 +27,7 @@ class Sources:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
 
-    def add(self, other: Sources) -> None:
+    def add(self, other: SourceDocuments) -> None:
         self.documents += other.documents
         self.diagnostics += other.diagnostics
         self.digests.update(other.digests)
@@ -45,7 +45,7 @@ class EnvironmentInputs:
     folder: str = ""
     environment: Environment | None = None
     document: Document | None = None
-    sources: Sources = field(default_factory=Sources)
+    sources: SourceDocuments = field(default_factory=SourceDocuments)
     partial: bool = False
     reads: Mapping[Document, Read] = field(default_factory=dict)
 
@@ -68,13 +68,13 @@ class EnvironmentInputs:
             self.partial = True
 
 
-def load(file: str, data: bytes) -> Sources:
+def load(file: str, data: bytes) -> SourceDocuments:
     from trainform import source
     from trainform.workspace.fingerprint import digest_of_file
 
     loaded = source.load(data, file)
     is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or loaded.diagnostics)
-    return Sources(loaded.documents, loaded.diagnostics, {file: digest_of_file(data)} if is_single else {})
+    return SourceDocuments(loaded.documents, loaded.diagnostics, {file: digest_of_file(data)} if is_single else {})
 
 
 def read_stream(data: bytes) -> EnvironmentInputs:
@@ -82,7 +82,7 @@ def read_stream(data: bytes) -> EnvironmentInputs:
     return EnvironmentInputs(sources=load(STDIN, data))
 
 
-def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> Sources:
+def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> SourceDocuments:
     """The documents of a file of jobs; a template is rendered with the values of the environment."""
     from trainform.io.repository import is_template
 
@@ -92,4 +92,4 @@ def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> Sources:
 
     values = inputs.environment.spec.values if inputs.environment else {}
     loaded = load_template(data, file, values)
-    return Sources(loaded.documents, loaded.diagnostics)
+    return SourceDocuments(loaded.documents, loaded.diagnostics)

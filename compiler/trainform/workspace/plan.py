@@ -16,9 +16,9 @@ from trainform.io.place import file_error, os_error
 from trainform.io.writer import JobChange, Staged, stage
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_files
+from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, Snapshot, digests_of_files, lock_of
-from trainform.workspace.index import JobFacts, JobTable, Proof
 from trainform.workspace.lockfile import Lock, LockFile, dump
 from trainform.workspace.parallel import Chunk, ChunkStats
 from trainform.workspace.selection import select

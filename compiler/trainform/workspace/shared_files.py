@@ -14,7 +14,7 @@ from trainform.workspace.lockfile import LockFile
 from trainform.workspace.state import edited_by_hand
 
 if TYPE_CHECKING:
-    from trainform.workspace.cache import BuildCache
+    from trainform.workspace.cache.build_cache import BuildCache
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.plan import BuildOptions, ChangeSet
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from trainform.io.paths import JobId
     from trainform.workspace.discovery import Workspace
-    from trainform.workspace.verify import Verdict
+    from trainform.workspace.verify.verification import Verdict
 
 ADVICE = {
     "stale": "its TrainJob changed: run `trainform render`",
@@ -62,7 +62,7 @@ def check(
     from trainform.io.git import GitError
     from trainform.io.lock import claimed
     from trainform.workspace.discovery import discover
-    from trainform.workspace.verify import verify
+    from trainform.workspace.verify.verification import verify
 
     chosen = chosen_root(root)
     with claimed(chosen):
@@ -91,7 +91,7 @@ def _compared(
     if base is None:
         return verdicts, ()
     from trainform.io.git import commit_of
-    from trainform.workspace.verify_base import compare_with
+    from trainform.workspace.verify.base import compare_with
 
     return compare_with(commit_of(workspace.repository.root, base), verdicts, workspace.locks)
 

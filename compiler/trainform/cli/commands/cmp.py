@@ -94,14 +94,14 @@ def parameters() -> int:
     return OK
 
 
-class Settings(NamedTuple):
+class Parameters(NamedTuple):
     """What the Application asks for; empty means: whatever there is."""
 
     environment: str = ""
     jobs: tuple[str, ...] = ()
 
 
-def _settings() -> Settings:
+def _settings() -> Parameters:
     given = _given()
     environment = given.get("environment", os.environ.get(VARIABLES["environment"], ""))
     jobs = given.get("jobs", os.environ.get(VARIABLES["jobs"], "").split())
@@ -109,7 +109,7 @@ def _settings() -> Settings:
         raise _bad("environment is one string")
     if not isinstance(jobs, list) or not all(isinstance(job, str) for job in jobs):
         raise _bad("jobs is an array of strings")
-    return Settings(environment, tuple(jobs))
+    return Parameters(environment, tuple(jobs))
 
 
 def _given() -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _bad(message: str) -> click.UsageError:
     return click.BadParameter(message, param_hint=PARAMETERS)
 
 
-def _chosen(settings: Settings) -> tuple[list[EnvironmentInputs], list[Diagnostic]]:
+def _chosen(settings: Parameters) -> tuple[list[EnvironmentInputs], list[Diagnostic]]:
     from trainform.cli.options import chosen_root
     from trainform.io.repository import open_repository
     from trainform.workspace.discovery import Workspace

@@ -38,7 +38,7 @@ def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str,
     from trainform.cli.terminal import print_diagnostics
     from trainform.io.git import GitError
     from trainform.io.repository import open_repository
-    from trainform.workspace.diff import diff as compare
+    from trainform.workspace.diff.difference import diff as compare
 
     repository, problems = open_repository(chosen_root(root))
     try:

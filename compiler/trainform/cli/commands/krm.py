@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
     from trainform.k8s.tree import Tree
     from trainform.output.krm.resource_list import ResourceList
-    from trainform.output.krm.rewrite import Place
+    from trainform.output.krm.rewrite import Replacement
     from trainform.source import Document
     from trainform.workspace.compilation import Outcome
 
@@ -43,18 +43,18 @@ def krm() -> int:
     from trainform.output.krm.config import environment_of
     from trainform.output.krm.resource_list import read_list
     from trainform.output.krm.results import function_results
-    from trainform.output.krm.rewrite import Place, rewrite
+    from trainform.output.krm.rewrite import Replacement, rewrite
     from trainform.workspace.compilation import compile_environments
-    from trainform.workspace.inputs import STDIN, EnvironmentInputs, Sources
+    from trainform.workspace.inputs import STDIN, EnvironmentInputs, SourceDocuments
 
     found = read_list(sys.stdin.buffer.read(), STDIN)
     environment, problems = environment_of(found.config)
     documents = [*found.items, *filter(None, [environment])]
-    inputs = EnvironmentInputs(sources=Sources(documents, found.diagnostics))
+    inputs = EnvironmentInputs(sources=SourceDocuments(documents, found.diagnostics))
     outcome = compile_environments([inputs], problems, wants_job=False)
     diagnostics = [each for each in outcome.all_diagnostics() if each.code not in NOT_TOLD]
     failed = has_errors(diagnostics)
-    places = [Place()] * len(found.items) if failed else _places(found, outcome)
+    places = [Replacement()] * len(found.items) if failed else _places(found, outcome)
     print_diagnostics(_for_people(diagnostics), sys.stderr)
     print_bytes(rewrite(found, places, function_results(diagnostics)).encode())
     return report_failures(outcome.failures) or (FAULTY if failed else OK)
@@ -65,10 +65,10 @@ def _for_people(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [each for each in diagnostics if each.severity != "info"]
 
 
-def _places(found: ResourceList, outcome: Outcome) -> list[Place]:
+def _places(found: ResourceList, outcome: Outcome) -> list[Replacement]:
     """What becomes of each item. An object that is there already, from an earlier run, is replaced where it is."""
     from trainform.output.krm.resource_list import orchestrated
-    from trainform.output.krm.rewrite import Place
+    from trainform.output.krm.rewrite import Replacement
 
     rendered = {id(job.document): job.objects for job in outcome.jobs}
     by_name = {_name(tree): tree for objects in rendered.values() for tree in objects}
@@ -77,10 +77,10 @@ def _places(found: ResourceList, outcome: Outcome) -> list[Place]:
     places = []
     for item in found.items:
         if renewed := by_name.get(_name(item.tree)):
-            places.append(Place(False, [orchestrated(renewed, item.tree)]))
+            places.append(Replacement(False, [orchestrated(renewed, item.tree)]))
             continue
         made = [tree for tree in rendered.get(id(item), []) if _name(tree) not in there]
-        places.append(Place(not _is_consumed(item, companions), made))
+        places.append(Replacement(not _is_consumed(item, companions), made))
     return places
 
 

@@ -12,7 +12,7 @@ from trainform.cli.options import chosen_environments, chosen_root, command, rep
 
 if TYPE_CHECKING:
     from trainform.review.report.model import Report
-    from trainform.workspace.diff import Difference
+    from trainform.workspace.diff.difference import Difference
     from trainform.workspace.discovery import Workspace
 
 
@@ -51,7 +51,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
 def _compare(workspace: Workspace, base: str) -> Difference | None:
     """What changes; None where the default base is not there, as before the first commit or without git."""
     from trainform.io.git import GitError
-    from trainform.workspace.diff import diff
+    from trainform.workspace.diff.difference import diff
 
     try:
         return diff(workspace.repository, workspace.problems, base, workspace.asked)

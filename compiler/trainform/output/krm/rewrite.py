@@ -21,14 +21,14 @@ from trainform.source.parser import compose
 from trainform.source.part import Part
 
 
-class Place(NamedTuple):
+class Replacement(NamedTuple):
     """What becomes of an item: whether it stays as it stands, and the objects that follow it or replace it."""
 
     stays: bool = True
     trees: Sequence[Tree] = ()
 
 
-Places = Sequence[Place]
+Places = Sequence[Replacement]
 """One for each item of the list."""
 
 
@@ -45,7 +45,7 @@ def rewrite(found: ResourceList, places: Places, results: Sequence[Tree]) -> str
     return text if text is not None and _reads_as(text, tree) else emit(tree)
 
 
-def _changes(place: Place) -> bool:
+def _changes(place: Replacement) -> bool:
     return not place.stays or bool(place.trees)
 
 

@@ -9,11 +9,11 @@ from trainform.io.baseline import Commit
 from trainform.io.git import files_at
 from trainform.io.paths import LOCKS, JobId, lock_file
 from trainform.output.layout import job_folder
-from trainform.workspace.change import jobs_of
+from trainform.workspace.diff.scope import jobs_of
 from trainform.workspace.fingerprint import digest_of_file
 from trainform.workspace.lockfile import Lock, LockError, parse
 from trainform.workspace.state import LockStore
-from trainform.workspace.verify import Verdict
+from trainform.workspace.verify.verification import Verdict
 
 
 class Compared(NamedTuple):

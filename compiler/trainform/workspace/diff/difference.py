@@ -11,21 +11,21 @@ from trainform.io.baseline import baseline
 from trainform.io.paths import JobId
 from trainform.review.diff.model import Diff, JobDiff, Reason, diff_job
 from trainform.review.diff.totals import Ask, ask_of
-from trainform.workspace.cache import BuildCache
-from trainform.workspace.change import COMPANION, ENVIRONMENT, ChangeScope, change_scope, jobs_of, watched
+from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.compilation import Outcome, compile_environments
-from trainform.workspace.discovery import Workspace, load_files
-from trainform.workspace.inputs import EnvironmentInputs
-from trainform.workspace.overview import Overview, overview
-from trainform.workspace.staleness import current_inputs
-from trainform.workspace.uptodate import take_frozen
-from trainform.workspace.versions import (
+from trainform.workspace.diff.overview import Overview, overview
+from trainform.workspace.diff.scope import COMPANION, ENVIRONMENT, ChangeScope, change_scope, jobs_of, watched
+from trainform.workspace.diff.versions import (
     Version,
     unchanged_train_jobs,
     version_compiled,
     version_rendered,
     versions_before,
 )
+from trainform.workspace.discovery import Workspace, load_files
+from trainform.workspace.inputs import EnvironmentInputs
+from trainform.workspace.staleness import current_inputs
+from trainform.workspace.uptodate import take_frozen
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob

@@ -14,14 +14,14 @@ from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import digest_of
-from trainform.workspace.inputs import EnvironmentInputs, Sources, load, load_job_file
+from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
 from trainform.workspace.lockfile import Lock, LockError, Pins, parse
 from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
     from trainform.k8s.tree import Tree
-    from trainform.workspace.change import ChangeScope
+    from trainform.workspace.diff.scope import ChangeScope
     from trainform.workspace.fingerprint import CurrentInputs
     from trainform.workspace.state import LockStore
 
@@ -127,4 +127,4 @@ def _as_before(
             version = before.get(job_id(inputs, document))
             if version and digest_of([document.tree]) == version.train_job:
                 documents.append(document)
-    return replace(inputs, sources=Sources(documents), partial=True)
+    return replace(inputs, sources=SourceDocuments(documents), partial=True)

@@ -22,8 +22,8 @@ from trainform.io import cache_file, paths
 from trainform.io.cache_file import Identity, identity
 from trainform.io.git import GitError
 from trainform.output.layout import job_folder
+from trainform.workspace.cache.index import JobTable, Proof
 from trainform.workspace.fingerprint import NOTHING
-from trainform.workspace.index import JobTable, Proof
 from trainform.workspace.staleness import third_party
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from trainform.diagnostics.order import has_errors
 from trainform.io import paths
 from trainform.io.paths import JobId, lock_file, snapshot_file
 from trainform.output.layout import job_folder
-from trainform.workspace.cache import BuildCache
+from trainform.workspace.cache.build_cache import BuildCache
+from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
 from trainform.workspace.fingerprint import digest_of, digests_of_files
-from trainform.workspace.index import JobFacts, JobTable, Proof
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards

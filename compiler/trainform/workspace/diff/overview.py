@@ -9,12 +9,12 @@ from trainform.io.paths import JobId, file_bytes
 from trainform.io.workers import WorkerDied, in_processes, processors
 from trainform.output.layout import MANIFESTS, job_folder
 from trainform.review.diff.totals import Ask, Asks
+from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.errors import InvocationError
-from trainform.workspace.index import JobFacts, JobTable, Proof
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
-    from trainform.workspace.cache import BuildCache
+    from trainform.workspace.cache.build_cache import BuildCache
     from trainform.workspace.lockfile import Lock, Pins
 
 LARGEST = 2_000

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.io import paths
 from trainform.io.workers import in_processes, processors
+from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of_file
-from trainform.workspace.index import JobFacts, JobTable, Proof
 from trainform.workspace.parallel import LARGEST, ChunkStats
 from trainform.workspace.plan import ChangeSet
 from trainform.workspace.staleness import current_inputs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.io.repository import Repository
     from trainform.source import Document
-    from trainform.workspace.cache import BuildCache
+    from trainform.workspace.cache.build_cache import BuildCache
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.lockfile import Lock

@@ -1,0 +1,1 @@
+"""Whether what is rendered follows from its inputs."""
