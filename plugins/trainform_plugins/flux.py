@@ -70,13 +70,8 @@ class Flux(Plugin):
         if pods is None or node is None:
             return ()
         values = _values(plan, pods, node)
-        config_map: Tree = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": _config_map(plan), "namespace": plan.namespace},
-            "data": {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")},
-        }
-        return (config_map,)
+        scripts = {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")}
+        return (plan.new_object("v1", "ConfigMap", _config_map(plan), data=scripts),)
 
 
 def _has_settings(plan: Plan) -> None:
@@ -106,10 +101,9 @@ def _has_no_installer(plan: Plan) -> None:
 def _has_command(plan: Plan) -> None:
     pods = plan.trainer_pod_set
     if pods and not _command(plan, pods)[0]:
-        plan.report(
+        plan.warn(
             "TF342",
             "Flux has no command to run: the entrypoint of the image is not known here",
-            severity="warning",
             hint="write spec.trainer.command",
             path=("spec", "trainer"),
         )

@@ -59,7 +59,7 @@ class JobSet(Plugin):
     def pre_build_sync(self, plan: Plan) -> None:
         _tell_lost_ports(plan)
         for pods in plan.pod_sets:
-            plan.sync(pods)
+            pods.sync(plan.pod_labels, plan.pod_annotations)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         spec = {**plan.spec, "replicatedJobs": [pods.job for pods in plan.pod_sets]}
@@ -137,8 +137,7 @@ def _tell_lost_ports(plan: Plan) -> None:
                     "D01",
                     f"the controller would declare {_numbers(controllers)} instead of {_numbers(ports)}: "
                     "it takes ports without a name for one and the same",
-                    path=(*pods.container_path(container), "ports"),
-                    place=plan.runtime_document,
+                    source=("runtime", (*pods.container_path(container), "ports")),
                 )
 
 

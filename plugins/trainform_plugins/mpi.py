@@ -83,13 +83,7 @@ class Mpi(Plugin):
             set_trainer_env(plan, node)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        config_map: Tree = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": f"{plan.name}-{HOSTFILE}", "namespace": plan.namespace},
-            "data": {HOSTFILE_KEY: _hostfile(plan)},
-        }
-        return (config_map,)
+        return (plan.new_object("v1", "ConfigMap", f"{plan.name}-{HOSTFILE}", data={HOSTFILE_KEY: _hostfile(plan)}),)
 
 
 def _policy(plan: Plan) -> MpiPolicy:
@@ -120,8 +114,7 @@ def _is_open_mpi(plan: Plan) -> None:
             "TF323",
             "must name an implementation of MPI",
             hint="leave it out for OpenMPI, the only one so far",
-            path=("spec", "mlPolicy", "mpi", "mpiImplementation"),
-            place=plan.runtime_document,
+            source=("runtime", ("spec", "mlPolicy", "mpi", "mpiImplementation")),
         )
 
 
@@ -168,8 +161,7 @@ def _count_pods(plan: Plan) -> None:
         plan.deviates(
             "D07",
             "the controller would run {} pods of launcher and {} of node, not {} and {}".format(*controllers, *ours),
-            path=plan.step_label_path(launcher),
-            place=plan.runtime_document,
+            source=("runtime", launcher.step_label_path),
         )
 
 

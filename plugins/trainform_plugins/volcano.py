@@ -63,12 +63,7 @@ class Volcano(Plugin):
             ("networkTopology", _network_topology(plan)),
         )
         spec.update((key, value) for key, value in optional if value)
-        pod_group: Tree = {
-            "apiVersion": "scheduling.volcano.sh/v1beta1",
-            "kind": "PodGroup",
-            "metadata": {"name": plan.name, "namespace": plan.namespace},
-            "spec": spec,
-        }
+        pod_group = plan.new_object("scheduling.volcano.sh/v1beta1", "PodGroup", spec=spec)
         plan.record_source(_queue_source(plan, spec.get("queue")), "spec", "queue", object=pod_group)
         plan.record_source(TOPOLOGY, "spec", "networkTopology", object=pod_group)
         return (pod_group,)
@@ -150,14 +145,13 @@ def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
     declared = plan.facts.names("PriorityClass")
     if not declared:
         message = f"the controller would look PriorityClass {name!r} up in the cluster; here none is declared"
-        plan.deviates("D15", message, path=path, place=plan.runtime_document)
+        plan.deviates("D15", message, source=("runtime", path))
         return
     plan.report(
         "TF330",
         f"PriorityClass {name!r} does not exist",
         hint=f"declared are {', '.join(declared)}",
-        path=path,
-        place=plan.runtime_document,
+        source=("runtime", path),
     )
 
 

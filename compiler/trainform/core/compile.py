@@ -15,8 +15,8 @@ from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
-from trainform.core.plan import Plan, TrainerFields
-from trainform.core.pod_set import PodSet
+from trainform.core.plan import Plan
+from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
 from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic

@@ -9,6 +9,7 @@ from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
     from trainform.core.patches.objects import ObjectPatch, PatchProblem
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 
@@ -110,16 +110,15 @@ class Destination:
 
     def _unmatched_jobs(self) -> Iterable[Diagnostic]:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
-            template = (patch.training_runtime_spec or {}).get("template") or {}
-            for number, job in enumerate((template.get("spec") or {}).get("replicatedJobs") or ()):
+            path = ("template", "spec", "replicatedJobs")
+            for number, job in enumerate(value_at(patch.training_runtime_spec, path) or ()):
                 if (index, str(job.get("name"))) not in self.patched_jobs:
-                    root = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
                     yield Diagnostic(
                         "TF161",
                         "error",
                         f"no job here has a replicated job {job.get('name')!r}",
                         "correct the name, or remove the patch",
-                        (*root, "spec", "replicatedJobs", number, "name"),
+                        ("spec", "runtimePatches", index, "trainingRuntimeSpec", *path, number, "name"),
                         self.document,
                     )
 

@@ -78,8 +78,7 @@ def _gang_is_installed(plan: Plan) -> None:
         f"the runtime asks for a {scheduler} gang, which Environment {plan.environment.name} does not have",
         hint=f"{_known(installed)}; add it to spec.cluster.schedulers where it is installed, "
         "or choose another gang in spec.scheduling.gang",
-        path=POLICY,
-        place=plan.runtime_document,
+        source=("runtime", POLICY),
     )
 
 
@@ -141,7 +140,7 @@ def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
 
 
 def _deviates(plan: Plan, code: str, message: str) -> None:
-    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
+    plan.deviates(code, f"the controller would {message}", source=("runtime", POLICY))
 
 
 def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
@@ -171,13 +170,11 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
     if waiting is None and not order:
         return
     what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after the other"
-    plan.report(
+    plan.warn(
         "TF361",
         f"{what}, and the {plan.gang.scheduler} gang waits for the pods of all: neither may ever start",
-        severity="warning",
         hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
-        path=("spec", "scheduling", "gang", "scheduler"),
-        place=plan.destination.document,
+        source=("environment", ("spec", "scheduling", "gang", "scheduler")),
     )
 
 
@@ -186,11 +183,9 @@ def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
     so that it is told once. Without an Environment nothing is known of the cluster, and nothing is told.
     """
     if plan.destination.document is not None:
-        plan.report(
+        plan.warn(
             "TF563",
             f"{fact} is not declared: {consequence}",
-            severity="warning",
             hint="put it beside the Environment, so that jobs can be checked against it",
-            path=("spec", "cluster"),
-            place=plan.destination.document,
+            source=("environment", ("spec", "cluster")),
         )

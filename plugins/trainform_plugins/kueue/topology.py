@@ -150,11 +150,10 @@ def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
     """Two that decide where pods stand may each hold what the other waits for."""
     asks = any(key in job.annotations for job in jobset.jobs for key in FAMILY)
     if asks and plan.gang.chosen:
-        plan.report(
+        plan.warn(
             "TF364",
             f"Kueue's topology chooses the nodes before {plan.gang.scheduler} sees the pods: a gang that does "
             "not fit there waits, and Kueue keeps its quota meanwhile",
-            severity="warning",
             hint="leave one of the two out: Kueue admits all pods of a job together, too",
             source=("environment", ("spec", "scheduling", "gang", "scheduler")),
         )

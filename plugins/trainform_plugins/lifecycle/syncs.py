@@ -57,10 +57,9 @@ def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
     """
     queue = jobset.labels.get(QUEUE)
     if queue and jobset.spec.get("suspend") is True:
-        plan.report(
+        plan.warn(
             "TF624",
             f"suspend: true does not hold the job back: Kueue resumes it when queue {queue} has room",
-            severity="warning",
             hint="leave suspend out; to park a job, take it out of the queue, or hold the queue by its stopPolicy",
             path=("spec", "suspend"),
         )
@@ -98,10 +97,9 @@ def namespace_of_nobody(plan: Plan) -> None:
     if not declared or plan.namespace in (*declared, *ALWAYS_THERE):
         return
     of_job = plan.job.metadata.namespace is not None
-    plan.report(
+    plan.warn(
         "TF626",
         f"namespace {plan.namespace} is not among the declared ones, and nothing here creates it",
-        severity="warning",
         hint=did_you_mean(plan.namespace, declared) or f"declared are {', '.join(declared)}",
         source=("trainjob", ("metadata", "namespace")) if of_job else ("environment", ("spec", "namespace")),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainform.plugin import Path, ReplicatedJob, Tree
-from trainform_plugins.lints.finished import Finished, Where
+from trainform.plugin import Path, ReplicatedJob, Tree, Where
+from trainform_plugins.lints.finished import Finished
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -40,10 +40,9 @@ def no_host_names(job: Finished) -> None:
     """
     network = job.jobset.spec.get("network") or {}
     if job.plan.framework and network.get("enableDNSHostnames") is False:
-        job.plan.report(
+        job.plan.warn(
             "TF613",
             f"{job.plan.framework} finds its nodes by host name, and the JobSet gives its pods none",
-            severity="warning",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
         )
@@ -59,11 +58,10 @@ def host_network_without_cluster_names(job: Finished) -> None:
     for pods, _ in job.nodes if job.plan.framework else ():
         policy = pods.pod_spec.get("dnsPolicy", "ClusterFirst")
         if pods.pod_spec.get("hostNetwork") and policy == "ClusterFirst":
-            job.plan.report(
+            job.plan.warn(
                 "TF613",
                 f"{job.plan.framework} finds its nodes by host name, "
                 "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
-                severity="warning",
                 hint="write dnsPolicy: ClusterFirstWithHostNet beside hostNetwork",
                 **job.source(*pods.pod_path, "spec", "hostNetwork"),
             )
@@ -90,10 +88,9 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
             known = ", ".join(_host(job, pods) for pods in job.jobset.jobs)
-            job.plan.report(
+            job.plan.warn(
                 "TF612",
                 f"{host} is the name of no pod of this job",
-                severity="warning",
                 hint=f"pods are called {known} and so on; the framework's own variables are always right",
                 **_where(job, path, container),
             )

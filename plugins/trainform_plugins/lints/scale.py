@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import TRAINER_STEP
-from trainform_plugins.lints.finished import Finished, Where
+from trainform.plugin import TRAINER_STEP, Where
+from trainform_plugins.lints.finished import Finished
 
 CROWD = 2000
 """ReplicatedJob of one Job from which on the job controller falls behind (trainer 2318)."""
@@ -19,13 +19,11 @@ def gang_without_timeout(job: Finished) -> None:
     policy = job.plan.runtime.spec.pod_group_policy
     if policy is None or policy.coscheduling is None or policy.coscheduling.schedule_timeout_seconds > 0:
         return
-    job.plan.report(
+    job.plan.warn(
         "TF615",
         "0 is no timeout: the scheduler's configuration says how long a half-placed gang holds its places",
-        severity="warning",
         hint="write the seconds to wait for the whole gang, such as 120",
-        path=("spec", "podGroupPolicy", "coscheduling", "scheduleTimeoutSeconds"),
-        place=job.plan.runtime_document,
+        source=("runtime", ("spec", "podGroupPolicy", "coscheduling", "scheduleTimeoutSeconds")),
     )
 
 
@@ -37,10 +35,9 @@ def crowded_job(job: Finished) -> None:
     """
     for pods in job.jobset.jobs:
         if pods.parallelism >= CROWD:
-            job.plan.report(
+            job.plan.warn(
                 "TF616",
                 f"one Job of {pods.parallelism} pods: the job controller is slow from about {CROWD} on",
-                severity="warning",
                 hint="use fewer, larger nodes",
                 **_where(job, pods.step, (*pods.path, "template", "spec")),
             )

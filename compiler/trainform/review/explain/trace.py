@@ -102,6 +102,6 @@ def _preview(plan: Plan) -> Tree:
         copy.count = pods.count
         if pods.step == TRAINER_STEP:
             set_trainer_fields(plan, copy)
-        plan.sync(copy)
+        copy.sync(plan.pod_labels, plan.pod_annotations)
         jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
