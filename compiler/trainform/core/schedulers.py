@@ -50,7 +50,7 @@ def check_schedulers(plan: Plan) -> None:
 
 
 def _holds_gang(scheduler: str, name: object) -> bool:
-    """Coscheduling is a plugin of a scheduler of any name, the cluster's own included."""
+    """Coscheduling is a plugin that a scheduler of any name may run, the default one included."""
     if scheduler == "coscheduling":
         return OWNERS.get(str(name), scheduler) == scheduler
     return name == SCHEDULER_NAMES[scheduler]
@@ -69,7 +69,7 @@ def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
 
 
 def _gang_is_installed(plan: Plan) -> None:
-    """The Environment's own choice is checked where the Environment is read, and against the runtime's."""
+    """A gang that the Environment chose is checked when the Environment is read; this one is the runtime's."""
     installed, scheduler = _installed(plan), plan.gang.scheduler
     if installed is None or not scheduler or scheduler in installed or _chooses(plan):
         return
@@ -156,10 +156,10 @@ def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, 
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn of a gang that the Environment chose for steps that start one after the other: the first waits
-    in the gang for pods that are not made before it is done.
+    """Warn if the Environment chose a gang for steps that start one after the other: the first step waits in the
+    gang for pods that are only created when it is done.
 
-    `in_order_is_fine` where the scheduler makes a gang of each step when the startup policy is InOrder.
+    `in_order_is_fine` if the scheduler makes one gang per step when the startup policy is InOrder.
     """
     if not plan.gang.chosen or len(plan.pod_sets) < 2:
         return
@@ -179,8 +179,8 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
 
 
 def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
-    """Warn, at the Environment, of a fact that jobs need and nobody declared: the same words for every job,
-    so that it is told once. Without an Environment nothing is known of the cluster, and nothing is told.
+    """Warn, at the Environment, about a fact that jobs need and that is not declared. The message is the same for
+    every job, so that it is shown once. Without an Environment there are no facts, and no warning.
     """
     if plan.destination.document is not None:
         plan.warn(
