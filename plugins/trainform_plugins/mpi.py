@@ -77,7 +77,7 @@ class Mpi(Plugin):
             _give_hostfile(plan, launcher)
 
     def enforce_pod_spec(self, plan: Plan) -> None:
-        """Nodes beside a launcher that computes, too, get the variables of the TrainJob as it does."""
+        """Nodes beside a launcher that also trains get the variables of the TrainJob, as the launcher does."""
         node = _nodes_beside_launcher(plan)
         if node is not None:
             set_trainer_env(plan, node)

@@ -156,7 +156,7 @@ def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
 
 
 def _priority_class(plan: Plan) -> str:
-    """That of the last replicated job that has one: a PodGroup has room for one only."""
+    """That of the last replicated job that has one: a PodGroup takes only one."""
     names = [pods.pod_spec.get("priorityClassName") for pods in plan.pod_sets]
     return next((str(name) for name in reversed(names) if name), "")
 

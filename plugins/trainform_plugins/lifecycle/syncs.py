@@ -1,4 +1,4 @@
-"""What comes between an engine and the objects that it applies."""
+"""What can come between a GitOps engine and the objects that it applies."""
 
 from __future__ import annotations
 
