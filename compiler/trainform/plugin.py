@@ -13,10 +13,11 @@ from trainform.core.jobset_view import TRAINER_STEP as TRAINER_STEP
 from trainform.core.jobset_view import JobSetView as JobSetView
 from trainform.core.jobset_view import ReplicatedJob as ReplicatedJob
 from trainform.core.plan import Plan as Plan
-from trainform.core.plan import TrainerFields as TrainerFields
+from trainform.core.plan import Where as Where
 from trainform.core.plugin import STAGES as STAGES
 from trainform.core.plugin import Plugin as Plugin
 from trainform.core.pod_set import PodSet as PodSet
+from trainform.core.pod_set import TrainerFields as TrainerFields
 from trainform.core.pod_set import upsert as upsert
 from trainform.core.provenance import Source as Source
 from trainform.core.provenance import blame as blame

@@ -29,15 +29,11 @@ class Coscheduling(Plugin):
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         members, resources = gang_demand(plan)
-        pod_group: Tree = {
-            "apiVersion": "scheduling.x-k8s.io/v1alpha1",
-            "kind": "PodGroup",
-            "metadata": {"name": plan.name, "namespace": plan.namespace},
-            "spec": {
-                "minMember": members,
-                **({"minResources": resources} if resources else {}),
-                "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
-            },
+        spec = {
+            "minMember": members,
+            **({"minResources": resources} if resources else {}),
+            "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
         }
+        pod_group = plan.new_object("scheduling.x-k8s.io/v1alpha1", "PodGroup", spec=spec)
         plan.record_source(plan.gang.timeout_source, "spec", "scheduleTimeoutSeconds", object=pod_group)
         return (pod_group,)

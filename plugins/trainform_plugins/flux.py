@@ -70,13 +70,8 @@ class Flux(Plugin):
         if pods is None or node is None:
             return ()
         values = _values(plan, pods, node)
-        config_map: Tree = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": _config_map(plan), "namespace": plan.namespace},
-            "data": {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")},
-        }
-        return (config_map,)
+        scripts = {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")}
+        return (plan.new_object("v1", "ConfigMap", _config_map(plan), data=scripts),)
 
 
 def _has_settings(plan: Plan) -> None:
@@ -106,10 +101,9 @@ def _has_no_installer(plan: Plan) -> None:
 def _has_command(plan: Plan) -> None:
     pods = plan.trainer_pod_set
     if pods and not _command(plan, pods)[0]:
-        plan.report(
+        plan.warn(
             "TF342",
             "Flux has no command to run: the image's entrypoint is unknown",
-            severity="warning",
             hint="write spec.trainer.command",
             path=("spec", "trainer"),
         )
@@ -170,7 +164,7 @@ def _config_map(plan: Plan) -> str:
 
 
 def _volume(plan: Plan) -> str:
-    """The volume of the scripts: nobody but the pod knows it, and patches name it without a content hash."""
+    """The volume of the scripts. Its name is local to the pod, and patches refer to it without a content hash."""
     return f"{plan.stable_name}-flux-entrypoint"
 
 
@@ -179,8 +173,8 @@ def _secret(plan: Plan) -> str:
 
 
 def _wrap_command(plan: Plan, pods: PodSet) -> None:
-    """Put the entrypoint before the command. Joined by blanks, as the controller has it, the
-    command is for readers of the pod: the script itself knows it word by word."""
+    """Put the entrypoint before the command. Joined by spaces, as the controller does it, the command is there for
+    readers of the pod: the script itself has it word by word."""
     command, _ = _command(plan, pods)
     words = [*command, *(plan.trainer.args or ())]
     plan.trainer.command = ["/bin/bash", f"{SCRIPTS}/entrypoint.sh", " ".join(words).strip()]
@@ -237,9 +231,9 @@ def _ids(count: int) -> str:
 
 
 def _word(text: str) -> str:
-    """One word of a command for the shell, with Kubernetes' `$(VAR)` references kept alive.
+    """One word of a command, quoted for the shell, in which Kubernetes' `$(VAR)` references still work.
 
-    A reference to a variable that is not set stays as it is, and `$$` is a dollar.
+    A reference to an unset variable is left as it is, and `$$` is a dollar.
     Source: Kubernetes' documentation of `command` in Container v1 core.
     """
     shell, end = "", 0

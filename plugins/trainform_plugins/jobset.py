@@ -1,4 +1,4 @@
-"""The JobSet: what the TrainJob says of its pods, and the object that runs them."""
+"""The JobSet: what the TrainJob says about its pods, and the object that runs them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class JobSet(Plugin):
     def pre_build_sync(self, plan: Plan) -> None:
         _tell_lost_ports(plan)
         for pods in plan.pod_sets:
-            plan.sync(pods)
+            pods.sync(plan.pod_labels, plan.pod_annotations)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         spec = {**plan.spec, "replicatedJobs": [pods.job for pods in plan.pod_sets]}
@@ -135,10 +135,9 @@ def _tell_lost_ports(plan: Plan) -> None:
             if list(map(_port, controllers)) != list(map(_port, ports)):
                 plan.deviates(
                     "D01",
-                    f"the controller would declare {_numbers(controllers)} instead of {_numbers(ports)}: "
-                    "it treats all unnamed ports as the same port",
-                    path=(*pods.container_path(container), "ports"),
-                    place=plan.runtime_document,
+                    f"the controller would declare {_numbers(controllers)} instead of {_numbers(ports)}: it treats "
+                    "all unnamed ports as the same port",
+                    source=("runtime", (*pods.container_path(container), "ports")),
                 )
 
 
@@ -201,8 +200,8 @@ def _managed_by(plan: Plan, spec: Tree) -> None:
 
 
 def _deadline(plan: Plan, spec: Tree) -> None:
-    """D13: the trainer's Job keeps the deadline, and running into it fails the JobSet at once,
-    since a restart would start the clock anew."""
+    """D13: the trainer's Job gets the deadline, and exceeding it fails the JobSet at once, since a restart would
+    reset the clock."""
     deadline = plan.job.spec.active_deadline_seconds
     trainers = [pods for pods in plan.pod_sets if pods.step == "trainer"]
     if deadline is None or not trainers:
@@ -227,7 +226,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
 
 
 def _with_rerun(plan: Plan, metadata: Tree) -> Tree:
-    """`trainform rerun` counts up an annotation of the TrainJob: with it, the JobSet is another one."""
+    """`trainform rerun` increments an annotation of the TrainJob, which makes the JobSet a different one."""
     count = (plan.job.metadata.annotations or {}).get(RERUN)
     if count is None:
         return metadata
@@ -237,7 +236,7 @@ def _with_rerun(plan: Plan, metadata: Tree) -> Tree:
 def _with_queue_labels(plan: Plan) -> Tree:
     """D12: the queue labels of the TrainJob, which no cluster will see, go on the JobSet.
 
-    They come last, over what an Environment put there, which is over what the template says.
+    They come last and override those of the Environment, which override those of the template.
     """
     wanted = plan.job.metadata.labels
     if not wanted:

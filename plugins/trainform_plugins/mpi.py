@@ -77,19 +77,13 @@ class Mpi(Plugin):
             _give_hostfile(plan, launcher)
 
     def enforce_pod_spec(self, plan: Plan) -> None:
-        """Nodes beside a launcher that computes, too, get the variables of the TrainJob as it does."""
+        """Nodes beside a launcher that also trains get the variables of the TrainJob, as the launcher does."""
         node = _nodes_beside_launcher(plan)
         if node is not None:
             set_trainer_env(plan, node)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        config_map: Tree = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": f"{plan.name}-{HOSTFILE}", "namespace": plan.namespace},
-            "data": {HOSTFILE_KEY: _hostfile(plan)},
-        }
-        return (config_map,)
+        return (plan.new_object("v1", "ConfigMap", f"{plan.name}-{HOSTFILE}", data={HOSTFILE_KEY: _hostfile(plan)}),)
 
 
 def _policy(plan: Plan) -> MpiPolicy:
@@ -120,8 +114,7 @@ def _is_open_mpi(plan: Plan) -> None:
             "TF323",
             "must name an MPI implementation",
             hint="remove it to use OpenMPI, the only one supported so far",
-            path=("spec", "mlPolicy", "mpi", "mpiImplementation"),
-            place=plan.runtime_document,
+            source=("runtime", ("spec", "mlPolicy", "mpi", "mpiImplementation")),
         )
 
 
@@ -168,8 +161,7 @@ def _count_pods(plan: Plan) -> None:
         plan.deviates(
             "D07",
             "the controller would run {} pods of launcher and {} of node, not {} and {}".format(*controllers, *ours),
-            path=plan.step_label_path(launcher),
-            place=plan.runtime_document,
+            source=("runtime", launcher.step_label_path),
         )
 
 

@@ -1,6 +1,6 @@
-"""Key Secrets: who provides the keys that MPI and Flux jobs need, as the Environment's `secrets` say.
+"""Key Secrets: where the keys that MPI and Flux jobs need come from, as the Environment's `secrets` say.
 
-No mode renders a private key in the clear, and no message repeats anything of a key file but its names.
+No mode renders an unencrypted private key, and messages quote nothing but names from a key file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TEMPLATE = {"ssh-privatekey": "{{ .privateKey }}", "ssh-publickey": "{{ .publicK
 
 
 class Secrets(Plugin):
-    """Renders what brings about the Secrets that other plugins asked for with `plan.need_secret`."""
+    """Renders the objects that provide the Secrets that other plugins asked for with `plan.need_secret`."""
 
     name = "secrets"
 
@@ -41,7 +41,7 @@ def _safe(plan: Plan, need: SecretNeed) -> bool:
 
 
 def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:
-    """D10: no key is made here, so that none comes into git."""
+    """D10: no key is generated here, so that none ends up in git."""
     if not plan.failed:
         what, hint = _by_hand(need)
         plan.report(
@@ -55,7 +55,7 @@ def _reference(plan: Plan, need: SecretNeed) -> list[Tree]:
 
 
 def _by_hand(need: SecretNeed) -> tuple[str, str]:
-    """What the Secret holds, and how it comes about."""
+    """What the Secret contains, and how to create it."""
     if need.kind == "ssh":
         hint = "; the controller would generate the keys itself"
         return f"type {need.type}, keys {' and '.join(need.keys)}", hint
@@ -209,7 +209,7 @@ def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
 
 
 def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
-    """The mode cannot do it: told of the Environment, in which alone it is chosen."""
+    """Report at the Environment, where the mode is chosen, that the mode cannot do it."""
     plan.report("TF326", message, hint=hint, source=("environment", ("spec", "secrets", field)))
 
 

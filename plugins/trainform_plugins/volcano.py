@@ -63,12 +63,7 @@ class Volcano(Plugin):
             ("networkTopology", _network_topology(plan)),
         )
         spec.update((key, value) for key, value in optional if value)
-        pod_group: Tree = {
-            "apiVersion": "scheduling.volcano.sh/v1beta1",
-            "kind": "PodGroup",
-            "metadata": {"name": plan.name, "namespace": plan.namespace},
-            "spec": spec,
-        }
+        pod_group = plan.new_object("scheduling.volcano.sh/v1beta1", "PodGroup", spec=spec)
         plan.record_source(_queue_source(plan, spec.get("queue")), "spec", "queue", object=pod_group)
         plan.record_source(TOPOLOGY, "spec", "networkTopology", object=pod_group)
         return (pod_group,)
@@ -129,7 +124,7 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
         ("spec", "queue"),
         "TF362",
         f"there is no Volcano Queue {queue!r}",
-        hint=did_you_mean(queue, declared) or f"declared are {', '.join(declared)}",
+        hint=did_you_mean(queue, declared) or f"declared: {', '.join(declared)}",
         source=_queue_source(plan, queue),
     )
 
@@ -150,19 +145,18 @@ def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
     declared = plan.facts.names("PriorityClass")
     if not declared:
         message = f"the controller would look up PriorityClass {name!r} in the cluster; here none is declared"
-        plan.deviates("D15", message, path=path, place=plan.runtime_document)
+        plan.deviates("D15", message, source=("runtime", path))
         return
     plan.report(
         "TF330",
         f"PriorityClass {name!r} does not exist",
         hint=f"declared: {', '.join(declared)}",
-        path=path,
-        place=plan.runtime_document,
+        source=("runtime", path),
     )
 
 
 def _priority_class(plan: Plan) -> str:
-    """That of the last replicated job that has one: a PodGroup has room for one only."""
+    """That of the last replicated job that has one: a PodGroup takes only one."""
     names = [pods.pod_spec.get("priorityClassName") for pods in plan.pod_sets]
     return next((str(name) for name in reversed(names) if name), "")
 

@@ -32,7 +32,7 @@ LABEL_LENGTH = 63
 class YuniKorn(Plugin):
     """Sends the pods to YuniKorn, whose placeholders reserve the room for all of them first.
 
-    Every pod tells the whole story, because any may be the first that YuniKorn sees.
+    Every pod carries all task groups, because any pod may be the first that YuniKorn sees.
     Source: YuniKorn's user guide, `gang_scheduling` and `labels_and_annotations_in_yunikorn`.
     """
 

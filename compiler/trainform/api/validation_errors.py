@@ -207,7 +207,7 @@ def _name_of_its_own(replicated_job: Path) -> tuple[Path, str]:
 
 
 def _stray(path: Path, key: Any, due: str, value: Any) -> Problem:
-    message = f"unknown field: expected {due} here, which has no fields"
+    message = f"unknown field: expected {due}, which has no fields"
     return Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value))
 
 

@@ -73,7 +73,7 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
     return Diagnostic(
         "TF201",
         "error",
-        f"{ref.kind} {ref.name!r} is not found{where}",
+        f"{ref.kind} {ref.name!r} not found{where}",
         _other_place(job, inputs, catalogue) or _near(job, inputs, catalogue),
         ("spec", "runtimeRef", "name"),
         item.document,
@@ -86,7 +86,7 @@ def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
     for kind, namespace, name in same_name:
         if namespace in ("", own):
-            return f"a {kind} of this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
+            return f"a {kind} with this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
     for kind, namespace, _ in same_name:
         return f"a {kind} with this name exists in namespace {namespace}, but only jobs in that namespace can use it"
     if ref.kind == KINDS[1] and ref.name in catalogue.names():

@@ -34,7 +34,7 @@ def runtime_of(tree: Tree) -> str:
 
 
 def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
-    """Companions in an order that is not that of their documents."""
+    """Companions by kind and name, independent of the order of their documents."""
     return tuple(sorted(trees, key=lambda tree: (KINDS.index(tree["kind"]), tree["metadata"]["name"])))
 
 
@@ -71,7 +71,7 @@ def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
 
 
 def _subject(subject: Any, namespace: str) -> Any:
-    """Whom a RoleBinding speaks of: an account without a namespace is the job's."""
+    """A subject of a RoleBinding: an account without a namespace is in the job's namespace."""
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject

@@ -15,8 +15,8 @@ from trainform.core.gang import effective_gang
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
-from trainform.core.plan import Plan, TrainerFields
-from trainform.core.pod_set import PodSet
+from trainform.core.plan import Plan
+from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
 from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic
@@ -48,11 +48,11 @@ class CompiledJob(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """All jobs in the order of their documents, and the problems that are no single job's.
+    """All jobs in the order of their documents, and the problems that do not belong to a single job.
 
-    `failures` holds what plugins raised, for whoever debugs them; `inputs` what the jobs were compiled from;
-    `unmatched` what the Environment says of jobs and none of these met: it is among the diagnostics, if these
-    are all jobs that there are.
+    `failures` holds the exceptions that plugins raised; `inputs` what the jobs were compiled from; `unmatched` the
+    Environment's patches and settings that matched no job here. Those are among the diagnostics, too, unless the
+    compile was a partial one.
     """
 
     jobs: list[CompiledJob]
@@ -65,7 +65,7 @@ class Compilation(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all jobs of one compile share."""
+    """What all jobs of one compile have in common."""
 
     inputs: Inputs
     destination: Destination
@@ -87,8 +87,8 @@ def compile_documents(
     """Compile the TrainJobs among `documents` for the Environment among them, if there is one.
 
     `source` are the problems that the front end found in the documents; `cache` saves reading those
-    again that several environments share. With `partial`, there are more jobs than these: what none of these
-    meets is no error. `observe` follows the stages of each job. Never raises for bad input.
+    again that several environments share. With `partial`, there are more jobs than these, and a patch that matches
+    none of them is not an error. `observe` is called after each stage of each job. Never raises for bad input.
     """
     inputs = sort(documents, source, cache)
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
@@ -122,8 +122,9 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
 
 
 def _hashed_name(plan: Plan, shared: Shared) -> str:
-    """The name that follows from what the job is under its own: whatever depends on a name is built from the
-    plan's, so that the same stages under the new one bring it everywhere. Problems are told then."""
+    """The JobSet's name with a content hash: build the job once under its plain name, then hash the objects.
+
+    The caller builds it again under the new name, and only then reports problems."""
     from trainform.core.gitops import hashed_name
 
     shared.pipeline.build(plan)
@@ -224,7 +225,7 @@ def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
 
 
 def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
-    """An error where no TrainJob is found, unless one may be in a document that could not be read."""
+    """An error if no TrainJob is found, unless one may be in a document that could not be read."""
     if selected or any(_may_hide_a_job(problem) for problem in inputs.diagnostics):
         return []
     if inputs.jobs and inputs.environment:
@@ -236,6 +237,6 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:
-    """Whether a problem is of a text that is no document, or of what says that a document is a job."""
+    """Whether a problem is about text that could not be parsed, or about the fields that make a document a job."""
     unread = problem.place is not None and not isinstance(problem.place, Document)
     return problem.severity == "error" and (unread or problem.path in (("apiVersion",), ("kind",)))

@@ -1,4 +1,4 @@
-"""Where jobs go: an Environment, with what has to be read of it only once for all of its jobs."""
+"""The Environment that jobs are compiled for, with its patches read once for all of them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
     from trainform.core.patches.objects import ObjectPatch, PatchProblem
-    from trainform.k8s.tree import Tree
     from trainform.source import Document
 
 
 @dataclass(slots=True, eq=False)
 class Destination:
-    """An Environment and its document (none for the one called `default`), its final patches read,
-    and what they met in the jobs so far: a patch that meets nothing is an error in the end."""
+    """An Environment and its document (None for the one called `default`), its final patches, and what those
+    matched in the jobs so far: a patch that matches nothing is an error in the end."""
 
     given: Environment | None = None
     document: Document | None = None
@@ -36,7 +36,7 @@ class Destination:
 
     @classmethod
     def of(cls, inputs: Inputs) -> Destination:
-        """The Environment among the inputs; what is wrong with its patches is told there."""
+        """The Environment among the inputs. Problems of its patches are added to the inputs' diagnostics."""
         item = inputs.environment
         if item is None:
             return cls()
@@ -74,7 +74,7 @@ class Destination:
         return not self.is_default and self.environment.spec.gitops.naming == "content-hash"
 
     def selects(self, item: Input) -> bool:
-        """Whether the Environment's selector takes the job; labels that are no text select nothing."""
+        """Whether the Environment's selector matches the job. Labels that are not strings match nothing."""
         if self.is_default:
             return True
         from trainform.api.selectors import matches_labels
@@ -99,7 +99,7 @@ class Destination:
         return patched.objects, [_diagnostic(problem, self.document) for problem in problems]
 
     def unmatched(self) -> list[Diagnostic]:
-        """Errors for patches that met nothing in any job; only worth telling when every job rendered."""
+        """Errors for patches that matched nothing in any job. Meaningful only if every job was rendered."""
         if self.document is None or not self.complete:
             return []
         from trainform.core.patches.objects import unmatched
@@ -110,22 +110,21 @@ class Destination:
 
     def _unmatched_jobs(self) -> Iterable[Diagnostic]:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
-            template = (patch.training_runtime_spec or {}).get("template") or {}
-            for number, job in enumerate((template.get("spec") or {}).get("replicatedJobs") or ()):
+            path = ("template", "spec", "replicatedJobs")
+            for number, job in enumerate(value_at(patch.training_runtime_spec, path) or ()):
                 if (index, str(job.get("name"))) not in self.patched_jobs:
-                    root = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
                     yield Diagnostic(
                         "TF161",
                         "error",
                         f"no job here has a replicated job {job.get('name')!r}",
                         "fix the name, or remove the patch",
-                        (*root, "spec", "replicatedJobs", number, "name"),
+                        ("spec", "runtimePatches", index, "trainingRuntimeSpec", *path, number, "name"),
                         self.document,
                     )
 
     def _unmatched_steps(self) -> Iterable[Diagnostic]:
-        """Settings for steps that no job here has: a slip of the pen where one has nearly that name, else
-        perhaps meant for jobs that are not here today."""
+        """Settings for steps that no job here has: a typo if a step has nearly that name, else perhaps meant for
+        jobs that do not exist yet."""
         kueue = self.environment.spec.scheduling.kueue
         for name in kueue.steps if kueue else ():
             if self.steps and name not in self.steps:

@@ -29,10 +29,10 @@ CONTAINER = ("name", "image", "command", "args", "env", "envFrom", "ports", "res
 
 
 def finish(plan: Plan) -> bool:
-    """Put on the final patches, bring objects into the form that the API server stores, annotate them for
-    their engine, check them.
+    """Apply the final patches, bring objects into the form that the API server stores, annotate them for
+    their GitOps engine, check them.
 
-    False where patches made something else of them than objects: then only that is told, and nobody is to look at them.
+    False if patches broke the shape of an object: then only that is reported, and no plugin may look at the objects.
     """
     plan.patch()
     if plan.destination.patches and misshapen(plan):
@@ -107,7 +107,7 @@ def check_objects(plan: Plan) -> None:
 
 
 def misshapen(plan: Plan) -> bool:
-    """Whether something in `plan.objects` is of another type than the API has there, or lacks what holds all else."""
+    """Whether a field of `plan.objects` has the wrong type, or a field that contains all others is missing."""
     for tree in plan.objects:
         kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
         if kind == "JobSet" and "spec" not in tree:
@@ -119,7 +119,7 @@ def misshapen(plan: Plan) -> bool:
 
 
 def _tell_members(plan: Plan, tree: Tree) -> None:
-    """A node count that the TrainJob may not have is what would become of the gang's `minMember`."""
+    """An invalid node count of the TrainJob would become the gang's `minMember`: name that field in its error."""
     for index, told in enumerate(plan.diagnostics):
         if told.severity == "error" and told.path == ("spec", "trainer", "numNodes") and not told.object:
             name = object_name(tree)
@@ -127,8 +127,8 @@ def _tell_members(plan: Plan, tree: Tree) -> None:
 
 
 def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity = "error") -> None:
-    """Tell a problem of a rendered object once: an error that its source has already gets to name
-    the object, instead of a second one."""
+    """Report a problem of a rendered object once: if its source already has an error, that one gets the name of
+    the object instead of a second error."""
     source, path = blame(plan, tree, problem.path)
     name = object_name(tree)
     for index, told in enumerate(plan.diagnostics):

@@ -49,7 +49,7 @@ def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, li
     if choice.scheduler == "none":
         if not own.scheduler:
             return NO_GANG, []
-        message = f"the runtime's {own.scheduler} gang is turned off by Environment {destination.name}"
+        message = f"Environment {destination.name} disables the runtime's {own.scheduler} gang"
         return NO_GANG, [_problem(destination, "warning", message, "pods of a job may then start without each other")]
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (

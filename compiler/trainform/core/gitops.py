@@ -59,9 +59,9 @@ def sync_wave(kind: str) -> int:
 def engine_annotations(tree: Tree, environment: Environment) -> dict[str, str]:
     """The annotations that the rendered object `tree` gets for the engine of `environment`.
 
-    Empty without an engine. An annotation that the object has already is the user's word: its wave stays,
-    its sync options are added to. Every object of a job is protected alike, as a JobSet that waits for its
-    deletion still needs its hostfile and its PodGroup.
+    Empty without an engine. Annotations that the user set are kept: the wave as it is, sync options with ours
+    added. All objects of a job are protected, because a JobSet that waits for the confirmation of its deletion
+    still needs its hostfile and its PodGroup.
     """
     gitops = environment.spec.gitops
     own: dict[str, str] = tree["metadata"].get("annotations") or {}
@@ -91,19 +91,19 @@ def _with_confirmation(own: str) -> str:
 
 
 def _flux(own: dict[str, str]) -> dict[str, str]:
-    """Flux cannot ask. The nearest that it has is to delete nothing: `kubectl delete` is the confirmation.
+    """Flux cannot ask for confirmation. The closest it has is to never delete: `kubectl delete` is the confirmation.
 
-    A running job that is deleted by mistake is gone; one that is left behind can still be deleted.
+    A running job that is deleted by mistake is lost; one that is left behind can still be deleted.
     """
     return {} if FLUX_PRUNE in own else {FLUX_PRUNE: "disabled"}
 
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-"""What a hash is written in: the characters of Kubernetes' own generated names. DNS labels take them all, none
-looks like another, and without vowels they spell no words."""
+"""The characters of a hash, those of Kubernetes' own generated names: valid in DNS labels, hard to confuse, and
+without vowels, so that they spell no words."""
 
 LENGTH = 8
-"""Characters of a hash, dearly bought: pods and claims carry the name, and have 63 for everything.
+"""Characters of a hash. Few, because the names of pods and claims contain it and may have 63 characters in all.
 
 Two versions of one job clash with a probability of 1 in 27⁸, about 2.8 × 10¹¹; only those that follow each other
 can hurt, since older ones are pruned. A million edits bring one clash with a probability of 4 in a million. It would
@@ -122,8 +122,8 @@ def hashed_name(plan: Plan) -> str:
 def content_hash(objects: Iterable[Tree]) -> str:
     """`LENGTH` characters of `ALPHABET`, by the SHA-256 of the objects' canonical JSON.
 
-    Objects count as the API server would store them, so that another spelling of a quantity, or a default
-    written out, is no change; neither is their order, a key Secret, or an annotation for an engine.
+    Objects are hashed as the API server would store them, so that the spelling of a quantity or an explicit default
+    does not change the hash. Nor do the order of objects, key Secrets and annotations for an engine.
     """
     from hashlib import sha256
 

@@ -26,19 +26,19 @@ CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {"ClusterTrainingRuntime"}
 
 ENCRYPTED = ("SealedSecret", "Secret")
 
-Key = tuple[str, str, str]
+ObjectKey = tuple[str, str, str]
 """Kind, namespace (empty for cluster-wide kinds) and name."""
 
 
 class Input(NamedTuple):
-    """One document, what it is called, what was read of it, and its problems.
+    """One document with its key, its model and its problems.
 
-    `sound` is false when it has an error that the cluster would not mend by a default. `companions` are the
-    objects that a runtime brings along.
+    `sound` is false if it has an error that no default of the cluster would fix. `companions` are the
+    objects that belong to a runtime.
     """
 
     document: Document
-    key: Key
+    key: ObjectKey
     found: Read
     diagnostics: tuple[Diagnostic, ...] = ()
     sound: bool = True
@@ -58,7 +58,7 @@ class Inputs:
     environment: Input | None = None
     namespace: str = DEFAULT_NAMESPACE
     keys: KeyFiles = field(default_factory=dict)
-    runtimes: dict[Key, Input] = field(default_factory=dict)
+    runtimes: dict[ObjectKey, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
     facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
@@ -70,7 +70,7 @@ def sort(
     source: Iterable[Diagnostic] = (),
     cache: dict[Document, Read] | None = None,
 ) -> Inputs:
-    """Read every document and put it where it belongs; tell the second of two equals.
+    """Read every document and sort it by what it is. Of two documents of one name, the second is an error.
 
     `source` are the problems that the front end found: those of one document stay with it. `cache`
     holds what was read of documents that several environments share.
@@ -113,9 +113,9 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
             inputs.namespace = model.spec.namespace
 
 
-def _first_of_each(keys: dict[Document, Key]) -> dict[Key, Document]:
-    """Of the documents of one name the one that stands first, in whatever order they come."""
-    first: dict[Key, Document] = {}
+def _first_of_each(keys: dict[Document, ObjectKey]) -> dict[ObjectKey, Document]:
+    """The first document of each name by file and line, whatever order they come in."""
+    first: dict[ObjectKey, Document] = {}
     for document, key in keys.items():
         other = first.setdefault(key, document)
         if other is not document:
@@ -128,8 +128,8 @@ def _start(document: Document) -> tuple[str, Position]:
 
 
 def _hand_out_companions(inputs: Inputs) -> None:
-    """Give each companion to its runtime; one whose runtime is not here is an object like any other."""
-    found: dict[Key, list[Tree]] = {}
+    """Give each companion to its runtime. One without a runtime here is treated like any other object."""
+    found: dict[ObjectKey, list[Tree]] = {}
     for companion in inputs.companions:
         _, namespace, _ = companion.key
         name = runtime_of(companion.document.tree)
@@ -162,13 +162,13 @@ def _place(inputs: Inputs, item: Input) -> None:
 
 
 def _ambiguous(*runtimes: Input) -> Input:
-    """Runtimes of one name as one with an error: whichever a job means, it cannot go on."""
+    """Two runtimes of one name, as one runtime with an error: no job can use either."""
     first, second = sorted(runtimes, key=lambda runtime: _start(runtime.document))
     return first._replace(diagnostics=(*first.diagnostics, *second.diagnostics), sound=False)
 
 
 def _input(
-    document: Document, key: Key, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]
+    document: Document, key: ObjectKey, source: list[Diagnostic], earlier: Document, cache: dict[Document, Read]
 ) -> Input:
     found = cache.get(document) or cache.setdefault(document, read(document))
     told = [*source, *found.diagnostics]
@@ -186,7 +186,7 @@ def _input(
 
 
 def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
-    """Plain scalars that other readers take differently, less those of parts that are ignored anyway."""
+    """Warnings for plain scalars that other YAML readers parse differently, except in ignored fields."""
     ignored = [problem.path for problem in found.diagnostics if problem.code == "TF107"]
     return [
         warning
@@ -195,7 +195,7 @@ def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
     ]
 
 
-def key_of(document: Document, default_namespace: str) -> Key:
+def key_of(document: Document, default_namespace: str) -> ObjectKey:
     """What a document is called: two of one key are one object."""
     tree = document.tree
     kind = str(tree.get("kind") or "")

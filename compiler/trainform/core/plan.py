@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
-from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP, JobSetView
-from trainform.core.pod_set import PodSet
+from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
+from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger, Source, blame
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
@@ -16,22 +16,22 @@ from trainform.diagnostics.deviations import DEVIATIONS
 from trainform.k8s.tree import Tree, object_name
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from trainform.api import Environment, Read, Runtime, TrainJob
     from trainform.core.environment import Destination
     from trainform.source import Document
 
 
-@dataclass(slots=True)
-class TrainerFields:
-    """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
+class Where(TypedDict, total=False):
+    """Where a problem is: see `Plan.report`."""
 
-    None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
-    """
-
-    image: str | None = None
-    command: list[str] | None = None
-    args: list[str] | None = None
-    env: list[Tree] = field(default_factory=list)
+    path: Path
+    place: Place | None
+    source: Source | None
+    point: Path
+    object: str
+    object_path: Path
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -210,20 +210,26 @@ class Plan:
             object_path=path,
         )
 
-    def deviates(self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None) -> None:
-        """Tell that the result differs from the controller's by deviation `code`, once per code.
+    def warn(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
+        """Report something that works, but hardly as meant."""
+        self.report(code, message, severity="warning", hint=hint, **where)
+
+    def deviates(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
+        """Report that the result differs from the controller's by deviation `code`, once per code.
 
         `message` says what the controller would have done. Call it only when the result differs.
         """
         if all(diagnostic.code != f"TF{code}" for diagnostic in self.diagnostics):
-            self.deviates_each(code, message, hint=hint, path=path, place=place)
+            self.deviates_each(code, message, hint=hint, **where)
 
-    def deviates_each(
-        self, code: str, message: str, *, hint: str = "", path: Path = (), place: Place | None = None
-    ) -> None:
-        """As `deviates`, but told for every place."""
-        severity = DEVIATIONS[code].severity
-        self.report(f"TF{code}", message, severity=severity, hint=hint, path=path, place=place)
+    def deviates_each(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
+        """As `deviates`, but reported for every place."""
+        self.report(f"TF{code}", message, severity=DEVIATIONS[code].severity, hint=hint, **where)
+
+    def new_object(self, api_version: str, kind: str, name: str = "", **fields: Any) -> Tree:
+        """An object for `Plugin.build`, called like the JobSet by default; `fields` are its spec or data."""
+        metadata = {"name": name or self.name, "namespace": self.namespace}
+        return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
     def need_secret(self, kind: KeyKind, name: str) -> None:
         """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
@@ -276,19 +282,7 @@ class Plan:
         if source is not None and self.ledger.copies is not None:
             self.ledger.record_copy(source, path, value, object_name(object) if object else "")
 
-    def sync(self, pods: PodSet) -> None:
-        """Bring the template of `pods` in line with its count, and put the marks of all pods on it."""
-        pods.job_spec["parallelism"] = pods.job_spec["completions"] = pods.count
-        metadata = pods.pod["metadata"]
-        for kind, marks in (("labels", self.pod_labels), ("annotations", self.pod_annotations)):
-            if marks:
-                metadata[kind] = {**(metadata.get(kind) or {}), **marks}
-
     def patch(self) -> None:
         """Put the Environment's final patches on the built objects, and report what they break."""
         self.objects, problems = self.destination.patch(self.objects, self.stable)
         self.diagnostics += problems
-
-    def step_label_path(self, pods: PodSet) -> Path:
-        """Where the runtime labels the step of `pods`."""
-        return (*pods.path, "template", "metadata", "labels", STEP_LABEL)

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 
+@dataclass(slots=True)
+class TrainerFields:
+    """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
+
+    None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
+    """
+
+    image: str | None = None
+    command: list[str] | None = None
+    args: list[str] | None = None
+    env: list[Tree] = field(default_factory=list)
+
+
 @dataclass(slots=True, eq=False)
 class PodSet:
     """One replicated job: identical pods, `count` of them per replica.
@@ -96,6 +109,11 @@ class PodSet:
                 return container
         return None
 
+    @property
+    def step_label_path(self) -> Path:
+        """The place of the step's label in the runtime document."""
+        return (*self.path, "template", "metadata", "labels", STEP_LABEL)
+
     def container_path(self, container: Tree) -> Path:
         """The place of one of this pod set's containers in the runtime document."""
         pod_spec = (*self.path, "template", "spec", "template", "spec")
@@ -128,6 +146,14 @@ class PodSet:
         self.count = count
         self.record_source(source, "parallelism", value=count)
         self.record_source(source, "completions", value=count)
+
+    def sync(self, labels: dict[str, str], annotations: dict[str, str]) -> None:
+        """Bring the template in line with the count, and put these marks on the pods."""
+        self.job_spec["parallelism"] = self.job_spec["completions"] = self.count
+        metadata = self.pod["metadata"]
+        for kind, marks in (("labels", labels), ("annotations", annotations)):
+            if marks:
+                metadata[kind] = {**(metadata.get(kind) or {}), **marks}
 
     def annotate(self, key: str, value: str, source: Source | None = None) -> None:
         """Put an annotation on the pod template."""

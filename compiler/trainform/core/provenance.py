@@ -84,8 +84,8 @@ class Documents(Protocol):
 def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     """The document and path that set the element at `path` of the rendered object `tree`.
 
-    The TrainJob's trainer, which wins over all else, then the last runtimePatch that has the element,
-    then the runtime, which is also where an element is missing, else the job's `runtimeRef`.
+    That is the TrainJob's trainer, which overrides everything else, then the last runtimePatch that has the element,
+    then the runtime, which is also where a missing element belongs, else the job's `runtimeRef`.
     """
     if path[:1] == ("metadata",):
         return _blame_metadata(plan, path)

@@ -1,4 +1,4 @@
-"""The plugins in their order, each from its entry point: ours come the same way as anybody's."""
+"""Plugins in running order, each loaded from its entry point, trainform's own included."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def check_schedulers(plan: Plan) -> None:
 
 
 def _holds_gang(scheduler: str, name: object) -> bool:
-    """Coscheduling is a plugin of a scheduler of any name, the cluster's own included."""
+    """Coscheduling is a plugin that a scheduler of any name may run, the default one included."""
     if scheduler == "coscheduling":
         return OWNERS.get(str(name), scheduler) == scheduler
     return name == SCHEDULER_NAMES[scheduler]
@@ -69,7 +69,7 @@ def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
 
 
 def _gang_is_installed(plan: Plan) -> None:
-    """The Environment's own choice is checked where the Environment is read, and against the runtime's."""
+    """A gang that the Environment chose is checked when the Environment is read; this one is the runtime's."""
     installed, scheduler = _installed(plan), plan.gang.scheduler
     if installed is None or not scheduler or scheduler in installed or _chooses(plan):
         return
@@ -78,8 +78,7 @@ def _gang_is_installed(plan: Plan) -> None:
         f"the runtime needs {scheduler}, which is not installed in Environment {plan.environment.name}",
         hint=f"{_known(installed)}; if it is installed, add it to spec.cluster.schedulers, "
         "or choose another gang in spec.scheduling.gang",
-        path=POLICY,
-        place=plan.runtime_document,
+        source=("runtime", POLICY),
     )
 
 
@@ -141,7 +140,7 @@ def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
 
 
 def _deviates(plan: Plan, code: str, message: str) -> None:
-    plan.deviates(code, f"the controller would {message}", path=POLICY, place=plan.runtime_document)
+    plan.deviates(code, f"the controller would {message}", source=("runtime", POLICY))
 
 
 def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
@@ -157,10 +156,10 @@ def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, 
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn of a gang that the Environment chose for steps that start one after the other: the first waits
-    in the gang for pods that are not made before it is done.
+    """Warn if the Environment chose a gang for steps that start one after the other: the first step waits in the
+    gang for pods that are only created when it is done.
 
-    `in_order_is_fine` where the scheduler makes a gang of each step when the startup policy is InOrder.
+    `in_order_is_fine` if the scheduler makes one gang per step when the startup policy is InOrder.
     """
     if not plan.gang.chosen or len(plan.pod_sets) < 2:
         return
@@ -171,26 +170,22 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
     if waiting is None and not order:
         return
     what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after another"
-    plan.report(
+    plan.warn(
         "TF361",
         f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
-        severity="warning",
         hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
-        path=("spec", "scheduling", "gang", "scheduler"),
-        place=plan.destination.document,
+        source=("environment", ("spec", "scheduling", "gang", "scheduler")),
     )
 
 
 def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
-    """Warn, at the Environment, of a fact that jobs need and nobody declared: the same words for every job,
-    so that it is told once. Without an Environment nothing is known of the cluster, and nothing is told.
+    """Warn, at the Environment, about a fact that jobs need and that is not declared. The message is the same for
+    every job, so that it is shown once. Without an Environment there are no facts, and no warning.
     """
     if plan.destination.document is not None:
-        plan.report(
+        plan.warn(
             "TF563",
             f"{fact} is not declared: {consequence}",
-            severity="warning",
             hint="add it to the Environment's folder, so that jobs can be checked against it",
-            path=("spec", "cluster"),
-            place=plan.destination.document,
+            source=("environment", ("spec", "cluster")),
         )

@@ -206,7 +206,7 @@ def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
 
 
 def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
-    message = f"Environment {name!r} is in folder {folder!r}; both must have the same name"
+    message = f"Environment {name!r} is in folder {folder!r}, but both must have the same name"
     hint = f"write name: {folder}, or rename the folder"
     return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
 
@@ -228,5 +228,5 @@ def _check_asked(asked: Sequence[str], found: Sequence[EnvironmentInputs], repos
         if name not in known:
             hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
             if (folder := f"{repository.settings.environments}/{name}") in folders:
-                hint = f"{folder} holds no document of kind: Environment; write one in {folder}/environment.yaml"
+                hint = f"{folder} has no document of kind: Environment; write one in {folder}/environment.yaml"
             raise InvocationError(f'no environment "{name}": {hint}', "--env")

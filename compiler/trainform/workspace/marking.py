@@ -50,7 +50,7 @@ def mark_jobs(repository: Repository, environments: Sequence[EnvironmentInputs])
             number = _mark(repository, document, marking)
         except CannotMark as error:
             name = "/".join(job_id(its_environments[0], document)[1:])
-            told = Diagnostic("TF717", "error", f"{name} cannot be marked here", str(error), ("metadata",), document)
+            told = Diagnostic("TF717", "error", f"cannot mark {name} to run again", str(error), ("metadata",), document)
             marking.diagnostics.append(told)
         else:
             marking.jobs.append(MarkedJob(document, number, its_environments))

@@ -289,7 +289,7 @@ def _unknown_runtime(
     if not options.runtime or any(each.train_jobs() for each in environments):
         return []
     known = {lock.lock.pins.runtime.name for job in locks.ids() if (lock := locks.lock_file(job))}
-    hint = did_you_mean(options.runtime, known) or f"they run on {', '.join(sorted(known)) or 'none'}"
+    hint = did_you_mean(options.runtime, known) or f"rendered jobs use: {', '.join(sorted(known)) or 'none'}"
     return [Diagnostic("TF705", "error", f'no rendered job uses runtime "{options.runtime}"', hint)]
 
 

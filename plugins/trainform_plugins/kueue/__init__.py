@@ -36,10 +36,10 @@ by annotations of the pods."""
 
 
 class Kueue(Plugin):
-    """Puts what the Environment says about Kueue on the JobSet and its pod templates, and checks it.
+    """Applies the Environment's Kueue settings to the JobSet and its pod templates, and checks the result.
 
-    A label of the TrainJob beats the Environment's, which beats the template's. So do topology annotations,
-    all those of a step together. Source: kubernetes-sigs/kueue `pkg/controller/jobframework`.
+    A label of the TrainJob overrides the Environment's, which overrides the template's. The same holds for topology
+    annotations, where those of a step are taken together. Source: kubernetes-sigs/kueue `pkg/controller/jobframework`.
     """
 
     name = "kueue"

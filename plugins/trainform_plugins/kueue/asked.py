@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trainform.plugin import JobSetView, Path, Plan, PodSet, ReplicatedJob, Source, Tree
+from trainform.plugin import JobSetView, Path, Plan, PodSet, ReplicatedJob, Source, value_at
 from trainform_plugins.kueue.labels import SETTINGS, settings_of
 
 if TYPE_CHECKING:
@@ -85,22 +85,9 @@ def report(plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, code: s
 
 
 def _job_decides(plan: Plan, step: str) -> bool:
+    annotations: Path = ("template", "spec", "template", "metadata", "annotations")
     return any(
-        job.get("name") == step and any(key in FAMILY for key in _annotations(job))
+        job.get("name") == step and any(key in FAMILY for key in value_at(job, annotations) or ())
         for patch in plan.job.spec.runtime_patches or ()
-        for job in _jobs(patch.training_runtime_spec or {})
+        for job in value_at(patch.training_runtime_spec, ("template", "spec", "replicatedJobs")) or ()
     )
-
-
-def _jobs(patch: Tree) -> list[Tree]:
-    spec = (patch.get("template") or {}).get("spec") or {}
-    jobs: list[Tree] = spec.get("replicatedJobs") or []
-    return jobs
-
-
-def _annotations(job: Tree) -> Tree:
-    """Those that a patch of a replicated job puts on its pods."""
-    node: Any = job
-    for part in ("template", "spec", "template", "metadata", "annotations"):
-        node = (node or {}).get(part)
-    return node or {}

@@ -11,7 +11,7 @@ def is_handed_on(jobset: JobSetView) -> bool:
 
 
 def goes_alone(plan: Plan, jobset: JobSetView) -> None:
-    """A hostfile, a key Secret or a PodGroup would stay behind, and the pods wait for it for ever."""
+    """A hostfile, a key Secret or a PodGroup would stay behind, and the pods would wait for it forever."""
     if not is_handed_on(jobset):
         return
     left = [object_name(tree) for tree in plan.objects if tree is not jobset.tree]

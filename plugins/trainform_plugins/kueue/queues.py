@@ -54,10 +54,9 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
         key in job.annotations for job in jobset.jobs for key in FAMILY
     )
     if asks or kueue.multi_kueue:
-        plan.report(
+        plan.warn(
             "TF358",
             "the job has no queue, so Kueue ignores it unless its namespace has a default queue",
-            severity="warning",
             hint="set spec.scheduling.kueue.localQueue in the Environment",
             source=("environment", SETTINGS),
         )

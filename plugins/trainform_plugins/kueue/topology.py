@@ -35,7 +35,7 @@ def one_of_each(plan: Plan, jobset: JobSetView) -> None:
         pair = [key for key in (SLICE, SLICE_SIZE) if key in job.annotations]
         if len(pair) == 1:
             other = SLICE_SIZE if pair[0] == SLICE else SLICE
-            message = f"pods of {job.name!r} need {other} beside {pair[0]}: Kueue rejects one without the other"
+            message = f"pods of {job.name!r} need {other} as well as {pair[0]}: Kueue rejects one without the other"
             report(plan, jobset, job, pair[0], "TF359", message)
 
 
@@ -56,8 +56,8 @@ def fits_the_pods(plan: Plan, jobset: JobSetView) -> None:
             report(plan, jobset, job, SLICE_SIZE, "TF354", message, hint=hint)
         elif job.pods % int(size):
             rest = job.pods % int(size)
-            message = f"slices of {size} do not divide the {_pods(job)} of step {job.name!r}"
-            hint = f"{rest} of them would stay gated: choose a size or a number of pods that leaves no rest"
+            message = f"step {job.name!r} has {_pods(job)}, which is not a multiple of the slice size {size}"
+            hint = f"the last {rest} would stay gated: change the slice size or the number of pods"
             report(plan, jobset, job, SLICE_SIZE, "TF354", message, severity="warning", hint=hint)
 
 
@@ -150,11 +150,10 @@ def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
     """Two that decide where pods stand may each hold what the other waits for."""
     asks = any(key in job.annotations for job in jobset.jobs for key in FAMILY)
     if asks and plan.gang.chosen:
-        plan.report(
+        plan.warn(
             "TF364",
-            f"Kueue chooses the nodes by topology before {plan.gang.scheduler} sees the pods: if the gang does "
-            "not fit there, it waits while Kueue reserves its quota",
-            severity="warning",
+            f"Kueue chooses the nodes by topology before {plan.gang.scheduler} sees the pods: if the gang "
+            "does not fit there, it waits while Kueue reserves its quota",
             hint="remove one of the two: Kueue also admits all pods of a job together",
             source=("environment", ("spec", "scheduling", "gang", "scheduler")),
         )

@@ -1,4 +1,4 @@
-"""Life cycle: what becomes of a job whose manifests an engine applies again and again."""
+"""Life cycle: what happens to a job whose manifests a GitOps engine applies again and again."""
 
 from __future__ import annotations
 

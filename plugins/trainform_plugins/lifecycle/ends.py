@@ -59,8 +59,8 @@ def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
             ("spec", "volumeClaimPolicies", index),
             "TF621",
             "each edit of the job creates new claims and deletes the old ones with all their data",
-            hint="write retentionPolicy: {whenDeleted: Retain}; or mount a PersistentVolumeClaim of your own, which "
-            "every version finds; gitops: {allow: [delete-claims]} permits it",
+            hint="write retentionPolicy: {whenDeleted: Retain}; or mount your own PersistentVolumeClaim, which "
+            "all versions share; or allow it: gitops: {allow: [delete-claims]}",
         )
 
 

@@ -1,4 +1,4 @@
-"""What comes between an engine and the objects that it applies."""
+"""What can come between a GitOps engine and the objects that it applies."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def is_a_hook(plan: Plan) -> None:
                 tree,
                 ("metadata", "annotations", key),
                 "TF623",
-                f"{key} turns {tree['kind']} {tree['metadata']['name']} into a hook: it would run on each sync, and "
-                "be excluded from diffing and pruning",
+                f"{key} turns {tree['kind']} {tree['metadata']['name']} into a hook: it would run on each sync "
+                "and be excluded from diffing and pruning",
                 hint="remove it; to order objects, use argocd.argoproj.io/sync-wave",
             )
 
@@ -57,10 +57,9 @@ def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
     """
     queue = jobset.labels.get(QUEUE)
     if queue and jobset.spec.get("suspend") is True:
-        plan.report(
+        plan.warn(
             "TF624",
             f"suspend: true does not keep the job from running: Kueue resumes it when queue {queue} has room",
-            severity="warning",
             hint="remove suspend; to hold the job, remove it from the queue or set the queue's stopPolicy",
             path=("spec", "suspend"),
         )
@@ -98,11 +97,10 @@ def namespace_of_nobody(plan: Plan) -> None:
     if not declared or plan.namespace in (*declared, *ALWAYS_THERE):
         return
     of_job = plan.job.metadata.namespace is not None
-    plan.report(
+    plan.warn(
         "TF626",
         f"namespace {plan.namespace} is not declared, and nothing here creates it",
-        severity="warning",
-        hint=did_you_mean(plan.namespace, declared) or f"declared are {', '.join(declared)}",
+        hint=did_you_mean(plan.namespace, declared) or f"declared: {', '.join(declared)}",
         source=("trainjob", ("metadata", "namespace")) if of_job else ("environment", ("spec", "namespace")),
     )
 
@@ -122,6 +120,6 @@ def unknown_pod_group(plan: Plan) -> None:
             f"these jobs have PodGroups of {scheduler}, but it is unknown whether that is installed: "
             "if it is not, every sync of them fails",
             severity="info",
-            hint=f"write cluster: {{schedulers: [{scheduler}]}}, if it is",
+            hint=f"if it is installed, write cluster: {{schedulers: [{scheduler}]}}",
             source=("environment", ("spec", "cluster")),
         )

@@ -46,10 +46,9 @@ def drops_the_launcher(plan: Plan) -> None:
         ]
         if not launcher(left) and not _runs_script(left):
             field = "args" if wanted.command is None else "command"
-            plan.report(
+            plan.warn(
                 "TF609",
                 f"replaces the runtime's {field}, so {lost} no longer starts the training",
-                severity="warning",
                 hint=f"start with {lost}, or remove {field} to use the runtime's",
                 path=("spec", "trainer", field),
             )

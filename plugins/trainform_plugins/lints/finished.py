@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from trainform.plugin import (
     NODE_CONTAINER,
     TRAINER_STEP,
     JobSetView,
     Path,
-    Place,
     Plan,
     ReplicatedJob,
     Tree,
+    Where,
     blame,
     value_at,
 )
 
 _MISSING = object()
-
-
-class Where(TypedDict, total=False):
-    """The source to point at: a place and a path in it, for `Plan.report`."""
-
-    path: Path
-    place: Place
 
 
 class Finished(NamedTuple):

@@ -54,10 +54,9 @@ def cpu_image_with_gpus(job: Finished) -> None:
     for pods, node in job.nodes:
         image = node.get("image") or ""
         if _device_of_image(image) == "cpu" and gpu_count(node.get("resources")):
-            job.plan.report(
+            job.plan.warn(
                 "TF602",
                 f"image {image} is for CPUs, but GPUs are requested",
-                severity="warning",
                 hint="use the GPU build of the image, or request no GPUs",
                 **job.trainers(pods, node, "image"),
             )
@@ -87,10 +86,9 @@ def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, i
     of_all_nodes = name == PROCESSES[-1]
     wanted = sum(slices.values()) * (pods.parallelism if of_all_nodes else 1)
     if value.isdigit() and int(value) != wanted:
-        job.plan.report(
+        job.plan.warn(
             "TF603",
             f"{', '.join(slices)} does not count as a GPU: {name} is {value}, not {wanted}",
-            severity="warning",
             hint="request whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices per node",
             **job.resources(pods, node),
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from trainform.plugin import Path, ReplicatedJob, Tree
-from trainform_plugins.lints.finished import Finished, Where
+from trainform.plugin import Path, ReplicatedJob, Tree, Where
+from trainform_plugins.lints.finished import Finished
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -40,10 +40,9 @@ def no_host_names(job: Finished) -> None:
     """
     network = job.jobset.spec.get("network") or {}
     if job.plan.framework and network.get("enableDNSHostnames") is False:
-        job.plan.report(
+        job.plan.warn(
             "TF613",
             f"{job.plan.framework} finds its nodes by host name, but the JobSet disables DNS host names",
-            severity="warning",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
         )
@@ -59,11 +58,10 @@ def host_network_without_cluster_names(job: Finished) -> None:
     for pods, _ in job.nodes if job.plan.framework else ():
         policy = pods.pod_spec.get("dnsPolicy", "ClusterFirst")
         if pods.pod_spec.get("hostNetwork") and policy == "ClusterFirst":
-            job.plan.report(
+            job.plan.warn(
                 "TF613",
-                f"{job.plan.framework} finds its nodes by host name, "
-                "but pods with hostNetwork ask the machine's DNS server, which knows no pods",
-                severity="warning",
+                f"{job.plan.framework} finds its nodes by host name, but pods with hostNetwork use the node's "
+                "DNS server, which cannot resolve pods",
                 hint="set dnsPolicy: ClusterFirstWithHostNet in addition to hostNetwork",
                 **job.source(*pods.pod_path, "spec", "hostNetwork"),
             )
@@ -90,10 +88,9 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
             known = ", ".join(_host(job, pods) for pods in job.jobset.jobs)
-            job.plan.report(
+            job.plan.warn(
                 "TF612",
                 f"no pod of this job has the host name {host}",
-                severity="warning",
                 hint=f"the host names are {known} and so on; prefer the framework's own variables",
                 **_where(job, path, container),
             )

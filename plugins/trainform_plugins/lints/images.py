@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trainform_plugins.lints.finished import Finished, Where
+from trainform.plugin import Where
+from trainform_plugins.lints.finished import Finished
 
 SHIPPED = "catalogue/"
 """Where the shipped runtimes say that they stand."""
@@ -47,10 +48,9 @@ def impossible_images(job: Finished) -> None:
             image = container.get("image") or ""
             if image and image not in told and not _REFERENCE.fullmatch(image):
                 told.add(image)
-                job.plan.report(
+                job.plan.warn(
                     "TF618",
                     f'"{image}" is not a valid image name: the pods would fail with InvalidImageName',
-                    severity="warning",
                     hint=_as_reference(image),
                     **job.trainers(pods, container, "image"),
                 )
@@ -82,10 +82,9 @@ def _floating_image(job: Finished, found: list[Unpinned]) -> None:
     trainer 2599: what runs must not change behind a job's back.
     """
     if found:
-        job.plan.report(
+        job.plan.warn(
             "TF607",
             f"no tag, or a moving tag: {', '.join(each.image for each in found)}",
-            severity="warning",
             hint="use a release tag or, better, a digest (image:tag@sha256:…)",
             **found[0].where,
         )

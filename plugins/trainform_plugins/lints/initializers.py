@@ -24,12 +24,11 @@ def values_reach_no_initializer(job: Finished) -> None:
         if getattr(initializer, kind) is None or not here or _reaches(job, step):
             continue  # without such a replicated job, it is an error already
         what = f"no container {step!r}" if here[0].step == step else "another step label or none"
-        job.plan.report(
+        job.plan.warn(
             "TF617",
             f"these values reach no container: replicated job {step!r} of runtime {job.plan.runtime.name!r} has {what}",
-            severity="warning",
-            hint=f"add the label trainer.kubeflow.org/trainjob-ancestor-step: {step} to its template, "
-            "and give its container the same name",
+            hint=f"add the label trainer.kubeflow.org/trainjob-ancestor-step: {step} to its template, and give "
+            "its container the same name",
             path=("spec", "initializer", kind),
         )
 

@@ -21,10 +21,9 @@ def images_differ(job: Finished) -> None:
         return
     (pods, launcher), (_, worker) = containers
     if launcher.get("image") != worker.get("image"):
-        job.plan.report(
+        job.plan.warn(
             "TF610",
             f"the launcher runs {launcher.get('image')}, but its nodes run {worker.get('image')}",
-            severity="warning",
             hint="use the same image for both: patch the image of job node with runtimePatches",
             **job.trainers(pods, launcher, "image"),
         )
@@ -42,10 +41,9 @@ def launcher_does_not_wait(job: Finished) -> None:
         return
     (pods, _), _ = containers
     if {"name": NODE, "status": "Ready"} not in (pods.tree.get("dependsOn") or ()):
-        job.plan.report(
+        job.plan.warn(
             "TF611",
             "the launcher does not wait until its nodes are Ready, so mpirun may start before their sshd",
-            severity="warning",
             hint="write dependsOn: [{name: node, status: Ready}], and add a readiness probe for sshd's port",
             **job.source(*pods.path, "name"),
         )

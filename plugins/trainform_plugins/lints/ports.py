@@ -27,10 +27,9 @@ def _check_pod(job: Finished, pods: ReplicatedJob) -> None:
             number, protocol = key = (port.get("containerPort"), port.get("protocol", "TCP"))
             other = first.setdefault(key, own)
             if other != own:
-                job.plan.report(
+                job.plan.warn(
                     "TF606",
                     f"containers {other} and {own} of one pod both listen on port {number}/{protocol}",
-                    severity="warning",
                     hint="give one of them another port",
                     **job.source(*pods.path_of(container), "ports", index, "containerPort"),
                 )

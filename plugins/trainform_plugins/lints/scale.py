@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trainform.plugin import TRAINER_STEP
-from trainform_plugins.lints.finished import Finished, Where
+from trainform.plugin import TRAINER_STEP, Where
+from trainform_plugins.lints.finished import Finished
 
 CROWD = 2000
 """ReplicatedJob of one Job from which on the job controller falls behind (trainer 2318)."""
@@ -19,13 +19,11 @@ def gang_without_timeout(job: Finished) -> None:
     policy = job.plan.runtime.spec.pod_group_policy
     if policy is None or policy.coscheduling is None or policy.coscheduling.schedule_timeout_seconds > 0:
         return
-    job.plan.report(
+    job.plan.warn(
         "TF615",
         "0 means no timeout: a partly placed gang holds its nodes as long as the scheduler's configuration says",
-        severity="warning",
         hint="set how many seconds to wait for the whole gang, such as 120",
-        path=("spec", "podGroupPolicy", "coscheduling", "scheduleTimeoutSeconds"),
-        place=job.plan.runtime_document,
+        source=("runtime", ("spec", "podGroupPolicy", "coscheduling", "scheduleTimeoutSeconds")),
     )
 
 
@@ -37,10 +35,9 @@ def crowded_job(job: Finished) -> None:
     """
     for pods in job.jobset.jobs:
         if pods.parallelism >= CROWD:
-            job.plan.report(
+            job.plan.warn(
                 "TF616",
                 f"a Job with {pods.parallelism} pods: the Job controller gets slow above about {CROWD} pods",
-                severity="warning",
                 hint="use fewer, larger nodes",
                 **_where(job, pods.step, (*pods.path, "template", "spec")),
             )

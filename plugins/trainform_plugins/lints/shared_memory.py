@@ -20,12 +20,11 @@ def little_shared_memory(job: Finished) -> None:
     for pods, node in job.nodes:
         gpus = gpu_count(node.get("resources"))
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
-            job.plan.report(
+            job.plan.warn(
                 "TF604",
                 "several GPU processes share a node, but /dev/shm has only the default 64 MiB",
-                severity="warning",
-                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm in container node, "
-                "in the runtime or with runtimePatches",
+                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm in container node, in the runtime or "
+                "with runtimePatches",
                 **job.resources(pods, node),
             )
             return

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from trainform.plugin import TRAINER_PORT, Path, ReplicatedJob, Tree, gpu_count
-from trainform_plugins.lints.finished import Finished, Where, values, words
+from trainform.plugin import TRAINER_PORT, Path, ReplicatedJob, Tree, Where, gpu_count
+from trainform_plugins.lints.finished import Finished, values, words
 
 STARTS = {
     "torchrun": False,
@@ -115,10 +115,9 @@ def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bo
             continue
         variables = values(node)
         says = f", which is {variables[rule[0]]}" if rule[0] in variables else ""
-        job.plan.report(
+        job.plan.warn(
             "TF605",
             f"{flag.text} overrides {rule[0]}{says}",
-            severity="warning",
             hint=f"remove --{flag.name}; set spec.trainer.numNodes and numProcPerNode instead",
             **_where(job, pods, node, flag),
         )

@@ -1,7 +1,7 @@
-"""Do the objects of a job still fit each other once an Environment's patches changed them?
+"""Do the objects of a job still fit each other after an Environment's patches?
 
-A PodGroup is made for so many pods with such requests, a hostfile for pods of such names. A patch of the
-JobSet that leaves them behind gives a gang that waits for ever, or a launcher that calls nobody.
+A PodGroup counts the pods of the JobSet and their requests, a hostfile lists their names. A patch that changes only
+the JobSet leaves a gang that waits forever, or a launcher that cannot reach its nodes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _OR_NODES = "or set the number of nodes in the job instead"
 
 
 def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[PatchProblem]:
-    """What the patches left behind that no longer fits the JobSet, told of the last patch of either.
+    """Objects that no longer fit the JobSet after the patches, each reported at the last patch that touched either.
 
-    `before` are the objects of one job as they were built. What did not fit before and was not changed is
-    nobody's fault here; nor is a JobSet that its schema refuses, which the checks of objects tell.
+    `before` are the objects of one job as they were built. A mismatch that was there before is not reported, and a
+    JobSet that violates its schema is left to the checks of objects.
     """
     old, new = [_only_jobset(objects) if patched.changed else None for objects in (before, patched.objects)]
     if old is None:
@@ -81,7 +81,7 @@ def _missed(change: _Change) -> Iterator[_Misfit]:
     if name in _named_by_pods(change.new):
         jobset = object_name(change.new.tree)
         hint = "keep it, or also patch away the references in the pods"
-        yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} wait for", hint)
+        yield _Misfit(change.then, (), f"removes {name}, which the pods of {jobset} need", hint)
 
 
 def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
@@ -89,7 +89,7 @@ def _members(change: _Change, now: Tree) -> Iterator[_Misfit]:
     before = (_pod_count(change.old), table(change.then, "spec").get("minMember"))
     if given is None or given == wanted or before == (wanted, given):
         return
-    message = f"waits for {given} pods, and {object_name(change.new.tree)} has {wanted}"
+    message = f"waits for {given} pods, but {object_name(change.new.tree)} has {wanted}"
     yield _Misfit(now, ("spec", "minMember"), message, f"patch it to {wanted}, {_OR_NODES}")
 
 

@@ -121,7 +121,7 @@ def _check_host_port(
         found.tell(at, "TF527", f"must equal containerPort ({inner}) with hostNetwork", "remove hostPort")
     identity = (outer, text(port, "protocol") or "TCP", text(port, "hostIP"))
     if (other := taken.setdefault(identity, container)) != container:
-        message = f'port {outer} is already used by container "{other}" of the same pod'
+        message = f'host port {outer} is already used by container "{other}" of the same pod'
         found.tell(at, "TF527", message, "use another port")
 
 

@@ -114,7 +114,9 @@ def _check_size(job: Tree, path: Path, found: Found) -> None:
     parallelism = number(table(table(job, "template"), "spec"), "parallelism")
     pods = replicas(job) * (1 if parallelism is None else parallelism)
     if pods > LARGEST_ID:
-        found.tell((*path, "replicas"), "TF508", f"times parallelism gives {pods} pods, and {LARGEST_ID} are allowed")
+        found.tell(
+            (*path, "replicas"), "TF508", f"times parallelism gives {pods} pods, but only {LARGEST_ID} are allowed"
+        )
 
 
 def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:
@@ -139,8 +141,8 @@ def _check_depends_on(job: Tree, index: int, earlier: list[str], found: Found) -
     for place, wanted in enumerate(tables(job, "dependsOn")):
         name = text(wanted, "name")
         if name and earlier and name not in earlier:
-            message = f'waits for "{name}", but no earlier replicated job has that name'
-            hint = did_you_mean(name, earlier) or f"name one of {', '.join(earlier)}"
+            message = f'depends on "{name}", but no earlier replicated job has that name'
+            hint = did_you_mean(name, earlier) or f"choose one of {', '.join(earlier)}"
             found.tell((*path, place, "name"), "TF504", message, hint)
 
 
@@ -175,5 +177,5 @@ def _check_endpoint(jobset_name: str, spec: Tree, found: Found) -> None:
 def _check_index(coordinator: Tree, key: str, count: int | None, found: Found) -> None:
     index = number(coordinator, key) or 0
     if count is not None and not 0 <= index < count:
-        message = f"must be below the number of {'replicas' if key == 'jobIndex' else 'completions'}, {count}"
+        message = f"must be below the number of {'replicas' if key == 'jobIndex' else 'completions'} ({count})"
         found.tell(("spec", "coordinator", key), "TF505", f"{message}, not {index}")

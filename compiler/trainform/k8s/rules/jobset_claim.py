@@ -42,7 +42,7 @@ def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> 
         quoted = f'"{name}" ' if name else ""
         found.tell(path, "TF506", f"{quoted}{reason}")
     elif len(claim) > LABEL_LENGTH:
-        message = f'gives the claim name "{claim}" of {len(claim)} characters, but only {LABEL_LENGTH} are allowed'
+        message = f'gives the claim name "{claim}" with {len(claim)} characters, but only {LABEL_LENGTH} are allowed'
         found.tell(path, "TF506", message, "shorten the name of the claim or of the job")
 
 

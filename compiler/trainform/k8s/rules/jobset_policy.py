@@ -52,7 +52,7 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
         name = text(rule, "name") or f"failurePolicyRule{index}"
         check_name(rule, "name", _rule_name, "TF503", path, found)
         if (first := seen.setdefault(name, index)) != index:
-            message = f'"{name}" is already the name of rule [{first}] too'
+            message = f'"{name}" is already the name of rule [{first}]'
             found.tell((*path, "name"), "TF503", message, "give each rule its own name")
         _check_targets(rule, path, names, found)
         _check_reasons(rule, path, found)

@@ -61,7 +61,7 @@ def _check_annotations(annotations: Tree, path: Path, found: Found) -> None:
             found.tell((*path, key), "TF533", f'the key "{key}" {reason}')
     size = sum(len(key) + len(value) for key, value in annotations.items() if type(value) is str)
     if size > _ANNOTATION_BYTES // 4 and (size := _bytes(annotations)) > _ANNOTATION_BYTES:
-        found.tell(path, "TF533", f"must be at most {_ANNOTATION_BYTES} bytes in total, not {size}")
+        found.tell(path, "TF533", f"must have at most {_ANNOTATION_BYTES} bytes in total, not {size}")
 
 
 def _bytes(annotations: Tree) -> int:

@@ -36,7 +36,7 @@ def _report_sources(sources: list[str], path: Path, found: Found) -> None:
         message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
         found.tell(path, "TF525", message, "keep one of them")
     else:
-        found.tell(path, "TF525", "has no source that says where the data is", f"write one, such as {_EXAMPLES}")
+        found.tell(path, "TF525", "has no source", f"write one, such as {_EXAMPLES}")
 
 
 def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:

@@ -41,7 +41,7 @@ def rewritten(path: Path, due: str, value: Any) -> str:
 def _quoted_pair(pair: dict[str, Any]) -> str:
     """`--flag: x` in a list of strings is a mapping to YAML."""
     ((key, value),) = pair.items()
-    return f'write "{key}: {value}" in quotes, if one string is meant' if isinstance(value, str) else ""
+    return f'if you mean a single string, quote it: "{key}: {value}"' if isinstance(value, str) else ""
 
 
 def _number(text: str) -> str:

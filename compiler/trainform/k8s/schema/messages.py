@@ -61,7 +61,7 @@ def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> Schem
 
 def known_here(name: str, known: Collection[str]) -> str:
     """The nearest of the known names, or all of them when none is near and they are few."""
-    few = f"known here: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
+    few = f"available: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
     return did_you_mean(name, known) or few
 
 
@@ -124,6 +124,6 @@ def _not_matched(pattern: str, value: str) -> tuple[str, str]:
         from trainform.k8s.schema import hints
 
         if value.startswith("-") and re.fullmatch(pattern, value[1:]):
-            return f"must not be negative, as {value} is", ""
+            return f"must not be negative, but is {value}", ""
         return f'"{value}" is not a quantity', hints.quantity(pattern, value)
     return f'"{value}" is not a valid name', "use lowercase letters, digits and dashes"

@@ -57,7 +57,7 @@ def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document])
 
 
 def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
-    """What was recorded and what happens to built objects: final patches, the API server's defaults, the
+    """The recorded trace, continued by what happens after `build`: final patches, the API server's defaults, the
     engine's annotations."""
     trace = recorded.copy()
     patched = trace_patches(trace, trace.built)
@@ -71,7 +71,7 @@ def _engine(plan: Plan) -> Owner:
 
 
 def _note_defaults(trace: Trace, written: Sequence[Tree]) -> None:
-    """New leaves are defaults; a value that is only written in another way stays its owner's."""
+    """New leaves are defaults. A value that is only spelled differently keeps its owner."""
     snapshot = snapshot_of(written)
     trace.now.update({at: value for at, value in snapshot.items() if at in trace.now})
     trace.note(snapshot, lambda at, value: Owner("default", WEBHOOK if _by_webhook(at) else CRD))
@@ -82,7 +82,7 @@ def _by_webhook(at: At) -> bool:
 
 
 class _History:
-    """Owners, from what happened and what was stated."""
+    """Owners, from the trace of changes and from what the documents state."""
 
     def __init__(self, trace: Trace, sources: Sources) -> None:
         self._trace = trace
@@ -103,7 +103,7 @@ class _History:
         return self._sources.of(at, step.value, copied=step.owner is not None)
 
     def _overrides(self, at: At, earlier: Sequence[Assignment], last: Stated | None) -> Iterator[Override]:
-        # What a plugin might have copied counts only where it did.
+        # A source counts only if its value was in the object at some time.
         had = [step.value for step in self._trace.steps[at]]
         for stated in self._sources.before(at, last):
             if stated.early or any(same(stated.value, value) for value in had):
@@ -114,7 +114,7 @@ class _History:
 
 
 def _unstated(at: At) -> Owner:
-    """The owner of what was there before any plugin, and stands in no document."""
+    """The owner of a value that was there before any plugin, and is in no document."""
     match at[1]:
         case ("metadata", "namespace"):
             return Owner("default", "namespace")
@@ -128,7 +128,7 @@ def _unstated(at: At) -> Owner:
 
 
 def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
-    """A name with a content hash is the Environment's wish, whoever wrote it down."""
+    """A name with a content hash belongs to the Environment, which asks for it, whoever wrote it."""
     environment = plan.destination.document
     if environment is None or plan.name == plan.stable_name or at[1] != ("metadata", "name"):
         return None

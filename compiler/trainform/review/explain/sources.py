@@ -1,8 +1,8 @@
-"""What the documents of a job state, leaf by leaf of the objects that it becomes.
+"""What the documents of a job state, leaf by leaf of its objects.
 
-Whoever reads a rendered value wants to know where to change it: not the plugin that copied it, but the line of
-the TrainJob, runtime, patch or Environment that it was copied from. The compile records those copies in the
-ledger of its plan; here they are looked up in the documents.
+A reader of a rendered value wants to know where to change it: not the plugin that copied it, but the line of the
+TrainJob, runtime, patch or Environment that it was copied from. The ledger of a plan has those copies; here they are
+looked up in the documents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each plugin made of a job, stage by stage: told by comparing, so that no plugin has to cooperate."""
+"""What each plugin changed in a job, stage by stage: found by comparison, so that no plugin has to cooperate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Snapshot = dict[At, Any]
 
 
 class Assignment(NamedTuple):
-    """A value that a leaf once had, and who gave it; None where that was there before any plugin."""
+    """A value that a leaf had at some time, and who set it; None if it was there before any plugin."""
 
     value: Any
     owner: Owner | None
@@ -47,7 +47,7 @@ class Trace:
         return Trace(self.plan, dict(self.now), steps, self.built)
 
     def note(self, snapshot: Snapshot, owner: Callable[[At, Any], Owner | None]) -> None:
-        """Take `snapshot` for what is now; every leaf that changed is `owner`'s."""
+        """Make `snapshot` the current state; every leaf that changed belongs to `owner`."""
         for at, value in snapshot.items():
             if at not in self.now or not same(self.now[at], value):
                 self.steps.setdefault(at, []).append(Assignment(value, owner(at, value)))
@@ -102,6 +102,6 @@ def _preview(plan: Plan) -> Tree:
         copy.count = pods.count
         if pods.step == TRAINER_STEP:
             set_trainer_fields(plan, copy)
-        plan.sync(copy)
+        copy.sync(plan.pod_labels, plan.pod_annotations)
         jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
