@@ -87,11 +87,11 @@ def _print_preview(built: Built) -> None:
         assert details is not None
         why, lines = _why(details, job), list(_diff(built.repository.root, change))
         alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
-        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files stay as they are\n")
+        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files do not change\n")
     for first, *others in alike.values():
         print(shown[first], end="")
         if others:
-            print(f"  and {counted(len(others), 'job')} alike: {', '.join('/'.join(job[1:]) for job in others)}")
+            print(f"  same for {counted(len(others), 'job')}: {', '.join('/'.join(job[1:]) for job in others)}")
     print(f"{counted(len(shown), 'job')} would change, {built.plan.unchanged} would not")
 
 

@@ -50,7 +50,7 @@ def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, li
         if not own.scheduler:
             return NO_GANG, []
         message = f"Environment {destination.name} disables the runtime's {own.scheduler} gang"
-        return NO_GANG, [_problem(destination, "warning", message, "pods of a job may then start without each other")]
+        return NO_GANG, [_problem(destination, "warning", message, "the pods of a job may then start one by one")]
     if own.scheduler and own.scheduler != choice.scheduler:
         message = (
             f"the runtime uses a {own.scheduler} gang, but Environment {destination.name} "

@@ -30,7 +30,7 @@ def deletes_itself(plan: Plan, jobset: JobSetView) -> None:
             "TF620",
             f"the job deletes itself when it finishes, and {ENGINES[engine]} recreates it: it would "
             "train again and again",
-            hint=f"remove {TTL}, and the job from git when it is done; gitops: {{allow: [ttl]}} permits it",
+            hint=f"remove {TTL}, and delete the job from git when it is done; or allow it: gitops: {{allow: [ttl]}}",
         )
 
 

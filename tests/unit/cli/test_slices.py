@@ -289,8 +289,8 @@ def test_a_job_stays_in_its_shard_whatever_else_is_there(place):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--shard", "4/3"), '"4/3": the first number goes from 1 to the second'),
-        (("--shard", "0/3"), '"0/3": the first number goes from 1 to the second'),
+        (("--shard", "4/3"), '"4/3": the first number must be between 1 and the second'),
+        (("--shard", "0/3"), '"0/3": the first number must be between 1 and the second'),
         (("--shard", "two"), '"two" is not a shard: write 2/4 for the second of four'),
         (("--shard", "1/2", "job-1"), "--shard cannot be combined"),
         (("--shard", "1/2", "--keep-going"), "--shard cannot be combined"),

@@ -35,7 +35,7 @@ def test_a_second_run_waits_and_says_so(root, monkeypatch, capsys):
         assert not entered.wait(0.2)
     thread.join(5)
     assert entered.is_set()
-    assert capsys.readouterr().err == "waiting for another run of trainform in this repository\n"
+    assert capsys.readouterr().err == "waiting for another trainform run in this repository\n"
 
 
 @pytest.mark.parametrize("with_git", [True, False])
@@ -50,7 +50,7 @@ def test_a_run_of_another_process_waits(root, with_git):
     with claimed(str(root)):
         second = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert second.stderr is not None
-        assert second.stderr.readline() == "waiting for another run of trainform in this repository\n"
+        assert second.stderr.readline() == "waiting for another trainform run in this repository\n"
         assert second.poll() is None
     assert second.communicate(timeout=10) == ("entered\n", "")
 

@@ -98,7 +98,7 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "negative quota with a suffix": (
         "ClusterQueue", {"spec": quota(nominalQuota="-1Gi")}, "TF104", f"{FIRST}.nominalQuota",
-        "must not be negative, as -1Gi is",
+        "must not be negative, but is -1Gi",
     ),
     "quota of another resource": (
         "ClusterQueue", {"spec": quota(name="memory")}, "TF561", f"{SPEC}.flavors[0].resources",

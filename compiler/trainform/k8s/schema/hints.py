@@ -24,7 +24,7 @@ def rewritten(path: Path, due: str, value: Any) -> str:
         return "write a whole number: devices cannot be split" if is_device else QUOTES
     match due, value:
         case "a string", None:
-            return 'for an empty string, write ""'
+            return 'write "" if it is meant to be empty'
         case "a string", dict() if len(value) == 1:
             return _quoted_pair(value)
         case "an integer", str():

@@ -61,7 +61,7 @@ def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> Schem
 
 def known_here(name: str, known: Collection[str]) -> str:
     """The nearest of the known names, or all of them when none is near and they are few."""
-    few = f"available: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
+    few = f"known fields: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
     return did_you_mean(name, known) or few
 
 
