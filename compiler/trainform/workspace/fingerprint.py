@@ -72,6 +72,7 @@ class CurrentInputs:
 
     compiler: str
     plugins: Mapping[str, str]
+    plugin_code: Mapping[str, str]
     inputs: Inputs
     catalogue: Catalogue
     environment: Snapshot = field(init=False)
@@ -101,7 +102,7 @@ class CurrentInputs:
         needs = [need for need in job.secrets if need.id in self.inputs.keys]
         keys = {need.name: digest_of([self.inputs.keys[need.id]]) for need in needs}
         pin = RuntimePin(*key, runtime.digest)
-        return Pins(self.compiler, pin, self.environment.digest, self.plugins, keys)
+        return Pins(self.compiler, pin, self.environment.digest, self.plugins, keys, self.plugin_code)
 
     def causes(self, pins: Pins, namespace: str) -> list[Cause]:
         """Why a job of `namespace` with these pins is behind; empty when it is not."""
@@ -115,6 +116,9 @@ class CurrentInputs:
             found.append(Cause("compiler", "", message))
         elif pins.plugins != self.plugins:
             found.append(Cause("compiler", "plugins", "third-party plugins changed"))
+        elif changed := changed_code(pins, self.plugins, self.plugin_code):
+            message = f"the code of {', '.join(changed)} changed without a new version"
+            found.append(Cause("compiler", "plugins", message))
         return [cause for cause in found if cause]
 
     @property
@@ -127,6 +131,13 @@ class CurrentInputs:
         if tree is not None and digest_of([tree]) == digest:
             return None
         return Cause("key", f"{namespace}/{name}", f"key Secret {namespace}/{name} changed")
+
+
+def changed_code(pins: Pins, versions: Mapping[str, str], code: Mapping[str, str]) -> list[str]:
+    """The packages with plugins of the same version, but not the same code, as a job was rendered with. A lock of an
+    earlier version does not say which code that was."""
+    same = (package for package, version in pins.plugins.items() if versions.get(package) == version)
+    return sorted(package for package in same if pins.plugin_code.get(package, code[package]) != code[package])
 
 
 def _runtime_cause(pin: RuntimePin, now: Snapshot | None) -> Cause | None:

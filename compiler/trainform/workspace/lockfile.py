@@ -37,7 +37,8 @@ class Pins(NamedTuple):
 
     `compiler` is the version of trainform; `plugins` the versions of other packages that provide plugins;
     `environment` the digest of the Environment with its facts; `keys` the digests of the encrypted Secrets
-    that were copied in, by name.
+    that were copied in, by name; `plugin_code` the digests of the code of the other packages, which lockfiles of
+    earlier versions lack.
     """
 
     compiler: str
@@ -45,6 +46,7 @@ class Pins(NamedTuple):
     environment: str
     plugins: Mapping[str, str]
     keys: Mapping[str, str]
+    plugin_code: Mapping[str, str] = {}
 
     @property
     def snapshots(self) -> tuple[str, str]:
@@ -109,6 +111,7 @@ def _tree(lock: Lock) -> dict[str, Any]:
     tree: dict[str, Any] = {
         "compiler": pins.compiler,
         "plugins": _sorted(pins.plugins),
+        "pluginCode": _sorted(pins.plugin_code),
         "source": lock.source,
         "sourceDigest": lock.source_digest,
         "trainJob": lock.train_job,
@@ -152,6 +155,7 @@ def _lock(tree: Any) -> Lock:
         _text(tree, "environment"),
         _texts(tree, "plugins"),
         _texts(tree, "keys"),
+        _texts(tree, "pluginCode"),
     )
     source_digest = _text(tree, "sourceDigest") if "sourceDigest" in tree else ""
     return Lock(_text(tree, "trainJob"), _text(tree, "source"), pins, files, source_digest)

@@ -19,16 +19,17 @@ def compiled(*texts):
     return compile_documents(documents, catalogue=Catalogue(), plugins=load_plugins())
 
 
-def present(*texts, compiler="1.0", plugins=None):
-    return CurrentInputs(compiler, plugins or {}, compiled(*texts, job("llm")).inputs, Catalogue())
+def present(*texts, compiler="1.0", plugins=None, code=None):
+    return CurrentInputs(compiler, plugins or {}, code or {}, compiled(*texts, job("llm")).inputs, Catalogue())
 
 
 def lock(*texts):
     compilation = compiled(*texts)
-    return lock_of(compilation.jobs[0], CurrentInputs("1.0", {}, compilation.inputs, Catalogue()), {"a.yaml": b"1"})
+    return lock_of(compilation.jobs[0], CurrentInputs("1.0", {}, {}, compilation.inputs, Catalogue()), {"a.yaml": b"1"})
 
 
 NOW = (environment(), runtime())
+BOTH = {"acme": "1", "other": "1"}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,13 @@ def test_a_snapshot_is_read_back_as_what_its_name_says():
 )
 def test_a_job_is_behind_what_changed(now, causes):
     assert [cause.message for cause in now.causes(lock(*NOW, job("llm")).pins, "ml")] == causes
+
+
+def test_a_job_is_behind_plugin_code_that_changed_without_a_new_version():
+    pins = lock(*NOW, job("llm")).pins._replace(plugins=BOTH, plugin_code={"acme": "d1", "other": "d2"})
+    assert present(*NOW, plugins=BOTH, code={"acme": "d1", "other": "d2"}).causes(pins, "ml") == []
+    (cause,) = present(*NOW, plugins=BOTH, code={"acme": "d3", "other": "d2"}).causes(pins, "ml")
+    assert cause.message == "the code of acme changed without a new version"
 
 
 def test_a_job_is_behind_a_key_that_was_made_anew():

@@ -33,6 +33,8 @@ ADVICE = {
     "unproven": "pinned by another trainform since then: check with that one",
 }
 
+PLUGIN_ADVICE = "jobs that it rendered before are unproven; give it a version, or run `trainform upgrade --all`"
+
 
 @command()
 @click.option("--base", metavar="REF", help="Also verify that frozen jobs have not changed since this commit.")
@@ -79,6 +81,8 @@ def check(
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
     _print(found, unproven, form)
+    for package in sorted(result.changed_plugins):
+        print(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", file=sys.stderr)
     print_diagnostics(result.faults, sys.stderr)
     if result.faults:
         return FAULTY

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform import __version__
 from trainform.io import cache_file, paths
 from trainform.io.cache_file import Identity, identity
+from trainform.io.code import files_of
 from trainform.io.git import GitError
 from trainform.output.layout import job_folder
 from trainform.workspace.cache.index import JobTable, Proof
 from trainform.workspace.fingerprint import NOTHING
-from trainform.workspace.staleness import third_party
+from trainform.workspace.staleness import third_party_code
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -205,7 +206,25 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
 
 def _made() -> dict[str, Any]:
     """By whom a cache was made: nobody else reads it."""
-    return {"format": _FORMAT, "compiler": __version__, "python": sys.version, "plugins": third_party()}
+    return {
+        "format": _FORMAT,
+        "compiler": __version__,
+        "python": sys.version,
+        "code": _own_code(),
+        "plugins": third_party_code(),
+    }
+
+
+def _own_code() -> int:
+    """Tells this installation from one with other code of the same version, as a checkout of trainform is."""
+    from trainform.installed import declared_plugins
+
+    modules = {
+        "trainform",
+        *(each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"),
+    }
+    found = identity(file for module in sorted(modules) for file in files_of(module))
+    return found.number if found else 0
 
 
 def _digest(names: Iterable[str]) -> str:

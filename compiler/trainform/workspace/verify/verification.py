@@ -17,12 +17,12 @@ from trainform.output.layout import job_folder
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
-from trainform.workspace.fingerprint import digest_of, digests_of_files
+from trainform.workspace.fingerprint import changed_code, digest_of, digests_of_files
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared_files import shared_lists
-from trainform.workspace.staleness import third_party
+from trainform.workspace.staleness import third_party, third_party_code
 from trainform.workspace.uptodate import FrozenJob, frozen_jobs, missing_snapshots, rebuild, take_frozen
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class Verification:
     """What is found about some jobs, or about all.
 
     `problems` are those of files that cannot be read properly, `faults` errors of jobs that are to be rendered again:
-    `render` would not mend what differs. `present` are the jobs that have a TrainJob, in whichever shard. `facts` are
-    what the cache may remember, `clean_files` the files of which all jobs are good.
+    `render` would not mend what differs. `present` are the jobs that have a TrainJob, in whichever shard.
+    `changed_plugins` are packages whose code changed without a new version, so that jobs are unproven. `facts` are what
+    the cache may remember, `clean_files` the files of which all jobs are good.
     """
 
     stats: ChunkStats = field(default_factory=ChunkStats)
@@ -60,6 +61,7 @@ class Verification:
     verdicts: list[Verdict] = field(default_factory=list)
     faults: list[Diagnostic] = field(default_factory=list)
     present: set[JobId] = field(default_factory=set)
+    changed_plugins: set[str] = field(default_factory=set)
     facts: JobTable = field(default_factory=JobTable)
     clean_files: list[str] = field(default_factory=list)
 
@@ -75,6 +77,7 @@ class Verification:
             whole.verdicts += part.verdicts
             whole.faults += part.faults
             whole.present |= part.present
+            whole.changed_plugins |= part.changed_plugins
             whole.facts.update(part.facts)
             whole.clean_files += part.clean_files
         return whole
@@ -132,6 +135,7 @@ def _verify_chunk(
         verdicts=verdicts,
         faults=chunk.portable(faults),
         present={*examination.present, *elsewhere},
+        changed_plugins=examination.changed_plugins(),
     )
     if not chunk.is_whole:
         _remember(found, examination, chunk)
@@ -170,6 +174,8 @@ class _Examination:
 
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
+    versions: Mapping[str, str] = field(default_factory=third_party)
+    code: Mapping[str, str] = field(default_factory=third_party_code)
     frozen: Mapping[JobId, FrozenJob] = field(default_factory=dict)
     files: Mapping[JobId, str] = field(default_factory=dict)
 
@@ -221,7 +227,12 @@ class _Examination:
 
     def _is_provable(self, job: FrozenJob) -> bool:
         pins = job.lock.pins
-        return pins.compiler == __version__ and pins.plugins == third_party() and self._has_keys(job.id, pins)
+        is_ours = pins.compiler == __version__ and pins.plugins == self.versions
+        return is_ours and not changed_code(pins, self.versions, self.code) and self._has_keys(job.id, pins)
+
+    def changed_plugins(self) -> set[str]:
+        """Packages whose code is no longer what a frozen job was rendered with, under the same version."""
+        return {name for job in self.frozen.values() for name in changed_code(job.lock.pins, self.versions, self.code)}
 
     def _has_keys(self, job: JobId, pins: Pins) -> bool:
         """Whether the key files are those that were copied in: the rendered copy is all that is left of others."""

@@ -1,0 +1,40 @@
+"""The code of installed packages: it may change without a new version."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+from trainform.io.files import read_bytes
+
+
+def digest_of_modules(modules: Iterable[str]) -> str:
+    """SHA-256, in hex, of the Python files of some modules, with those beside and below them in their packages."""
+    digest = hashlib.sha256()
+    for module in sorted({*modules}):
+        for file in files_of(module):
+            data = read_bytes(file)
+            digest.update(f"{module}\0{os.path.basename(file)}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()
+
+
+def files_of(module: str) -> list[str]:
+    """The Python files of the package that a module is, or is in, sorted; its own file where it is in none.
+
+    None for a module that cannot be found: it does not load either.
+    """
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return []
+    if spec is None or not spec.origin:
+        return []
+    if not spec.parent:
+        return [spec.origin]
+    found = []
+    for above, folders, files in os.walk(os.path.dirname(spec.origin)):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        found += [os.path.join(above, name) for name in sorted(files) if name.endswith(".py")]
+    return found
