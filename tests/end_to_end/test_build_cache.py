@@ -70,7 +70,7 @@ class Place(Repository):
                 return own(self, files)
 
             patch.setattr(discovery.Workspace, "read", reading)
-            patch.setattr("trainform.io.workers.can_fork", lambda: False)
+            patch.setattr(os, "sched_getaffinity", lambda process: {0})
             code = run(["--root", str(root or self.root), *words])
         return Ran(code, *self.capfd.readouterr())
 
@@ -371,6 +371,19 @@ def test_several_processes_see_what_one_sees(place, monkeypatch):
     monkeypatch.setattr(overview, "LARGEST", 3)
     assert run(["--root", str(place.root), "diff", "--format", "json"]) == told.code
     assert place.capfd.readouterr().out == told.out
+
+
+def test_new_interpreters_render_the_same(place, monkeypatch):
+    """As where forking is not safe."""
+    edit_the_runtime(place)
+    every_job(place)
+    copy = place.root.parent / "spawned"
+    shutil.copytree(place.root, copy, symlinks=True)
+    rendered = place.trainform("render")
+    monkeypatch.setattr("trainform.io.workers.START_METHOD", "spawn")
+    assert run(["--root", str(copy), "render"]) == rendered.code == 0
+    assert place.capfd.readouterr().out == rendered.out
+    assert place.tree(copy) == place.tree()
 
 
 def test_a_read_only_repository_is_read_whole(place, monkeypatch):

@@ -1,7 +1,7 @@
 """Work on several processors, with results in the order of the tasks.
 
 On Linux workers are forked: they share what the parent has read, and copy nothing until it is written to. Elsewhere
-forking is not safe (macOS) or not there (Windows), and everything is done in this process.
+forking is not safe (macOS) or not there (Windows): new interpreters are started, which get a copy of the work.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def can_fork() -> bool:
-    return sys.platform == "linux"
+START_METHOD = "fork" if sys.platform == "linux" else "spawn"
+"""How workers are started. With `spawn`, the work, tasks and results must be things that can be pickled."""
 
 
 def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Generator[Result]:
@@ -36,14 +36,14 @@ def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers:
     What `work` raises is raised here. Raises WorkerDied where a worker was killed. Tasks that have not begun when the
     iteration is given up are never done.
     """
-    if workers < 2 or len(tasks) < 2 or not can_fork():
+    if workers < 2 or len(tasks) < 2:
         yield from map(work, tasks)
         return
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import get_context
 
     pool = ProcessPoolExecutor(
-        min(workers, len(tasks)), mp_context=get_context("fork"), initializer=_start, initargs=(work,)
+        min(workers, len(tasks)), mp_context=get_context(START_METHOD), initializer=_start, initargs=(work,)
     )
     try:
         yield from pool.map(_call, tasks)
@@ -54,7 +54,7 @@ def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers:
 
 
 _work: Callable[[Any], Any]
-"""What this worker does: set once, when it starts. A fork inherits it, so that it need not be pickled."""
+"""What this worker does: set once, when it starts."""
 
 
 def _start(work: Callable[[Any], Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from trainform.diagnostics.diagnostic import Position, Spot
@@ -150,15 +151,16 @@ def _chunks(files: Sequence[str], workers: int) -> list[Chunk]:
 
 
 def _results(workspace: Workspace, work: Work[Result], chunks: Sequence[Chunk], workers: int) -> Iterable[Result]:
-    def work_on(chunk: Chunk) -> Result:
-        return work(workspace.read(chunk.files), chunk)
-
     if len(chunks) > 1 and workers > 1:
         _warm_up(workspace)
     try:
-        yield from in_processes(work_on, chunks, workers)
+        yield from in_processes(partial(_work_on, workspace, work), chunks, workers)
     except WorkerDied as error:
         raise InvocationError(str(error)) from error
+
+
+def _work_on(workspace: Workspace, work: Work[Result], chunk: Chunk) -> Result:
+    return work(workspace.read(chunk.files), chunk)
 
 
 def _warm_up(workspace: Workspace) -> None:

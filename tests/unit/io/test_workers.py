@@ -70,6 +70,11 @@ def test_workers_end_when_their_results_are_not_wanted_any_more(tmp_path):
             os.kill(process, 0)
 
 
+def test_new_interpreters_do_the_same_where_forking_is_not_safe(monkeypatch):
+    monkeypatch.setattr("trainform.io.workers.START_METHOD", "spawn")
+    assert all_results(["a", "bb", "ccc"], len, 2) == [1, 2, 3]
+
+
 def test_workers_end_when_their_parent_is_killed(tmp_path):
     """They would wait for work for ever, and keep the repository locked."""
     code = (

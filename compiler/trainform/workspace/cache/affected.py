@@ -23,7 +23,6 @@ from trainform.workspace.uptodate import read_snapshot
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
-    from trainform.io.repository import Repository
     from trainform.source import Document
     from trainform.workspace.cache.build_cache import BuildCache
     from trainform.workspace.discovery import Workspace
@@ -83,16 +82,8 @@ def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[s
     if not jobs:
         return _Same([], found)
     look = _Look.at(workspace)
-
-    def up_to_date(part: Sequence[JobId]) -> JobTable:
-        table, locks = JobTable(), workspace.locks.fresh()
-        for job in part:
-            if facts := look.facts(job, locks):
-                table.add(job, facts)
-        return table
-
     parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
-    for table in in_processes(up_to_date, parts, workers):
+    for table in in_processes(look.up_to_date, parts, workers):
         found.update(table)
     environments = {job: job[0] for job in found}
     by_file: dict[str, list[str]] = {}
@@ -106,7 +97,7 @@ def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[s
 class _Look(NamedTuple):
     """What is compared with: the environments as they are, with the files that go to each."""
 
-    repository: Repository
+    locks: LockStore
     environments: Mapping[str, EnvironmentInputs]
     files: Mapping[str, set[str]]
     current: Mapping[str, CurrentInputs]
@@ -118,7 +109,7 @@ class _Look(NamedTuple):
         environments = workspace.read([])
         current = current_inputs(environments, compile_environments(environments, wants_job=False))
         return cls(
-            workspace.repository,
+            workspace.locks.fresh(),
             {each.name: each for each in environments},
             {each.name: set(own) for each, own in zip(environments, workspace.own_files, strict=True)},
             current,
@@ -129,6 +120,14 @@ class _Look(NamedTuple):
     def takers(self, file: str) -> list[str]:
         """The names of the environments that a file goes to."""
         return [name for name, files in self.files.items() if file in files]
+
+    def up_to_date(self, jobs: Sequence[JobId]) -> JobTable:
+        """Facts of those of some jobs that are up to date."""
+        table, locks = JobTable(), self.locks.fresh()
+        for job in jobs:
+            if facts := self.facts(job, locks):
+                table.add(job, facts)
+        return table
 
     def facts(self, job: JobId, locks: LockStore) -> JobFacts | None:
         """Of a job that is up to date; None for one that must be looked at."""
@@ -149,7 +148,7 @@ class _Look(NamedTuple):
     def _is_same_source(self, lock: Lock) -> bool:
         if not lock.source_digest:
             return False
-        data = self.repository.read(lock.source)
+        data = self.locks.repository.read(lock.source)
         return isinstance(data, bytes) and digest_of_file(data) == lock.source_digest
 
     def _is_same_selection(self, job: JobId, lock: Lock) -> bool:
@@ -160,7 +159,7 @@ class _Look(NamedTuple):
         if pinned == self.current[job[0]].environment.digest:
             return True
         if pinned not in self.selections:
-            documents = read_snapshot(self.repository, pinned)
+            documents = read_snapshot(self.locks.repository, pinned)
             self.selections[pinned] = _selection(documents) if isinstance(documents, list) else None
         then = self.selections[pinned]
         return then is not None and then == _selection([inputs.document] if inputs.document else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.io.paths import JobId, file_bytes
@@ -67,14 +68,10 @@ def overview(locks: LockStore, cache: BuildCache) -> Overview:
     """Facts of all jobs, from the cache as far as it has them."""
     table, fresh = JobTable(), JobTable()
     table.update(cache.jobs.only(job for job in cache.jobs if cache.jobs.has_asks(job)))
-    asks, jobs = Asks(), [job for job in locks.ids() if job not in table]
-
-    def read(part: Sequence[JobId]) -> JobTable:
-        return _read(locks.fresh(), part, asks)
-
+    jobs = [job for job in locks.ids() if job not in table]
     parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
     try:
-        for found in in_processes(read, parts, processors()):
+        for found in in_processes(partial(_read, locks.fresh(), Asks()), parts, processors()):
             fresh.update(found)
     except WorkerDied as error:
         raise InvocationError(str(error)) from error
@@ -83,9 +80,9 @@ def overview(locks: LockStore, cache: BuildCache) -> Overview:
     return Overview(locks, table)
 
 
-def _read(locks: LockStore, jobs: Sequence[JobId], asks: Asks) -> JobTable:
+def _read(store: LockStore, asks: Asks, jobs: Sequence[JobId]) -> JobTable:
     """Facts of some jobs; `asks` remembers what it learns of their manifests."""
-    table = JobTable()
+    table, locks = JobTable(), store.fresh()
     for job in jobs:
         file = locks.lock_file(job)
         if file is None or file.underway:
