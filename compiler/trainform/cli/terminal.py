@@ -44,6 +44,13 @@ def print_json(document: dict[str, Any]) -> None:
     print_bytes(text.encode(errors="backslashreplace") + b"\n")
 
 
+def print_result(kind: str, **fields: Any) -> None:
+    """Print one of the JSON documents of our API."""
+    from trainform.diagnostics.documents import API_VERSION
+
+    print_json({"apiVersion": API_VERSION, "kind": kind, **fields})
+
+
 def print_bytes(data: bytes) -> None:
     """Print bytes unchanged: UTF-8 and LF on every platform."""
     sys.stdout.flush()
@@ -53,6 +60,6 @@ def print_bytes(data: bytes) -> None:
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print left-aligned columns with two spaces between them."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for row in (head, *rows):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    from trainform.diagnostics.console import aligned
+
+    sys.stdout.writelines(f"{line}\n" for line in aligned([head, *rows]))

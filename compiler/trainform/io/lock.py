@@ -19,7 +19,7 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def claimed(root: str) -> Iterator[None]:
+def exclusive(root: str) -> Iterator[None]:
     """Hold the lock of the repository at `root`.
 
     Where the lock cannot be taken (a read-only checkout, a file system without locks), the run goes on without it.

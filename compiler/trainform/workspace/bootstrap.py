@@ -84,7 +84,7 @@ def _shipped(*path: str) -> str:
 
 
 def _write(root: str, changes: Bootstrap) -> list[Diagnostic]:
-    from trainform.io.lock import claimed
+    from trainform.io.lock import exclusive
     from trainform.io.writer import staging, write
 
     if not changes.write:
@@ -92,7 +92,7 @@ def _write(root: str, changes: Bootstrap) -> list[Diagnostic]:
     path = changes.write[0][0]
     try:
         os.makedirs(root, exist_ok=True)
-        with claimed(root), staging(root):
+        with exclusive(root), staging(root):
             for path, data in changes.write:
                 write(root, path, data)
     except OSError as error:

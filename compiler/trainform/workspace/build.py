@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics.order import has_errors
-from trainform.io.lock import claimed
+from trainform.io.lock import exclusive
 from trainform.io.paths import links_out
 from trainform.io.place import os_error
 from trainform.io.writer import staging
@@ -38,7 +38,7 @@ def build(root: str, options: BuildOptions) -> Built:
     cannot be done in this repository.
     """
     _refuse_links(root)
-    with claimed(root), staging(root):
+    with exclusive(root), staging(root):
         workspace = discover(root, options.environments)
         cache = BuildCache.open(workspace, enabled=options.covers_everything and options.cached)
         plan = plan_jobs(workspace, options, cache)

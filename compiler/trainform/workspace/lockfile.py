@@ -143,6 +143,14 @@ def parse(data: bytes) -> LockFile:
     return LockFile(_lock(tree), True, _lock(tree["previous"]) if tree["previous"] else None)
 
 
+def lock_in(data: bytes | None) -> Lock | None:
+    """The lock that `data` holds, as far as it is one; for lockfiles of other commits."""
+    try:
+        return parse(data).lock if data else None
+    except LockError:
+        return None
+
+
 def _lock(tree: Any) -> Lock:
     if not isinstance(tree, dict):
         raise LockError("has a previous state that is not a mapping")

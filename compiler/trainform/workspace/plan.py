@@ -140,11 +140,6 @@ class ChangeSet:
     def problems(self) -> list[Diagnostic]:
         return [*self.diagnostics, *self.conflicts]
 
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether everything is as it should be already."""
-        return not (self.jobs or self.files or has_errors(self.problems()))
-
     def may_write(self, options: BuildOptions) -> bool:
         """With an error anywhere nothing is written, or with `keep_going` only what is good."""
         if options.dry_run or self.unwritable:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.repository import ENDINGS
+from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import metadata_of
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
 
 def job_id(inputs: EnvironmentInputs, document: Document) -> JobId:
     """Environment, namespace (the environment's where the TrainJob gives none) and name, as far as it is given."""
-    metadata = document.tree.get("metadata")
-    given = metadata if isinstance(metadata, dict) else {}
+    given = metadata_of(document.tree)
     return inputs.name, str(given.get("namespace") or inputs.namespace), str(given.get("name") or "")
 
 
@@ -29,9 +30,7 @@ def is_selected(inputs: EnvironmentInputs, document: Document) -> bool:
 
     if inputs.environment is None:
         return inputs.document is None
-    metadata = document.tree.get("metadata")
-    labels = metadata.get("labels") if isinstance(metadata, dict) else None
-    return matches_labels(inputs.environment.spec.jobs.selector, labels if isinstance(labels, dict) else {})
+    return matches_labels(inputs.environment.spec.jobs.selector, labels_of(document.tree))
 
 
 def select(environments: Sequence[EnvironmentInputs], asked: Sequence[str], root: str) -> list[Diagnostic]:

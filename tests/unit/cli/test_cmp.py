@@ -91,12 +91,12 @@ def test_nothing_to_render_is_an_error_since_it_would_prune_everything(root, tra
     ("text", "complaint"),
     [
         ('[{"name": "environment", "string": "nowhere"}]', 'no environment "nowhere"'),
-        ("[]", "which environment? There are prod, staging"),
-        ('[{"name": "environment", "array": ["prod"]}]', "environment is one string"),
-        ('[{"name": "jobs", "string": "vit"}]', "jobs is an array of strings"),
-        ('[{"name": "job", "string": "vit"}]', "no parameter 'job': there are environment and jobs"),
-        ('{"environment": "prod"}', "a list of parameters is due"),
-        ("[", "this is no JSON"),
+        ("[]", "choose one environment: prod, staging"),
+        ('[{"name": "environment", "array": ["prod"]}]', "environment must be a string"),
+        ('[{"name": "jobs", "string": "vit"}]', "jobs must be an array of strings"),
+        ('[{"name": "job", "string": "vit"}]', "unknown parameter 'job': choose from environment and jobs"),
+        ('{"environment": "prod"}', "must be a list of parameters"),
+        ("[", "invalid JSON"),
     ],
 )
 def test_parameters_that_cannot_be_used(environments, trainform, monkeypatch, text, complaint):

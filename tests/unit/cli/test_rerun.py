@@ -185,7 +185,7 @@ def test_an_unknown_job_is_an_error(root, trainform):
     ("naming", "told"),
     [
         ("stable", "kubectl --namespace ml delete jobset llm"),
-        ("content-hash", "`trainform render` gives it a new name"),
+        ("content-hash", "it runs as a new object with a new name"),
     ],
 )
 def test_it_tells_what_else_it_takes(root, trainform, naming, told):

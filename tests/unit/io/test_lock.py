@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from trainform.io import lock
-from trainform.io.lock import claimed, lock_file
+from trainform.io.lock import exclusive, lock_file
 
 
 @pytest.fixture
@@ -26,10 +26,10 @@ def test_a_second_run_waits_and_says_so(root, monkeypatch, capsys):
     entered = threading.Event()
 
     def second():
-        with claimed(str(root)):
+        with exclusive(str(root)):
             entered.set()
 
-    with claimed(str(root)):
+    with exclusive(str(root)):
         thread = threading.Thread(target=second)
         thread.start()
         assert not entered.wait(0.2)
@@ -44,10 +44,10 @@ def test_a_run_of_another_process_waits(root, with_git):
         (root / ".git").mkdir()
     program = (
         "import sys; from trainform.io import lock; lock.PATIENCE = 0.05\n"
-        "with lock.claimed(sys.argv[1]): print('entered')"
+        "with lock.exclusive(sys.argv[1]): print('entered')"
     )
     command = [sys.executable, "-c", program, str(root)]
-    with claimed(str(root)):
+    with exclusive(str(root)):
         second = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert second.stderr is not None
         assert second.stderr.readline() == "waiting for another trainform run in this repository\n"
@@ -56,7 +56,7 @@ def test_a_run_of_another_process_waits(root, with_git):
 
 
 def test_a_run_alone_says_nothing_and_leaves_nothing(root, capsys):
-    with claimed(str(root)):
+    with exclusive(str(root)):
         pass
     assert capsys.readouterr().err == ""
     assert list(root.iterdir()) == []
@@ -64,7 +64,7 @@ def test_a_run_alone_says_nothing_and_leaves_nothing(root, capsys):
 
 def test_the_lock_file_lies_in_gits_own_folder(root):
     (root / ".git").mkdir()
-    with claimed(str(root)):
+    with exclusive(str(root)):
         pass
     assert [path.name for path in root.iterdir()] == [".git"]
     assert os.path.dirname(lock_file(str(root))) == str(root / ".git" / "trainform")
@@ -91,6 +91,6 @@ def test_where_no_lock_file_can_be_made_nobody_waits(root, capsys):
     """As in a checkout that may only be read: here a file is in the way of the folder."""
     (root / ".git").mkdir()
     (root / ".git" / "trainform").write_text("")
-    with claimed(str(root)), claimed(str(root)):
+    with exclusive(str(root)), exclusive(str(root)):
         pass
     assert capsys.readouterr().err == ""

@@ -57,12 +57,11 @@ def _exit_code(environments: Mapping[str, Capacity]) -> int:
 
 
 def _print(environments: Mapping[str, Capacity], form: str) -> None:
-    from trainform.cli.terminal import print_json, wants_colour
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_result, wants_colour
     from trainform.review.capacity.text import render_capacity
 
     if form == "json":
         told = {name: each.to_json() for name, each in environments.items()}
-        print_json({"apiVersion": API_VERSION, "kind": "CapacityResult", "environments": told})
+        print_result("CapacityResult", environments=told)
     else:
         sys.stdout.write(render_capacity(environments, colour=wants_colour(sys.stdout)))

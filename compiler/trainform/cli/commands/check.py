@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 ADVICE = {
     "stale": "its TrainJob changed: run `trainform render`",
-    "edited": "not what trainform wrote: restore it with git, or delete it and run `trainform render`",
-    "missing": "not there: run `trainform render`",
-    "orphan": "of no TrainJob: run `trainform render`, or remove it",
-    "unproven": "pinned by another trainform since then: check with that one",
+    "edited": "differs from what trainform wrote: restore it with git, or delete it and run `trainform render`",
+    "missing": "not rendered, or deleted: run `trainform render`",
+    "orphan": "has no TrainJob: run `trainform render`, or remove it",
+    "unproven": "rendered by another version of trainform since then: run check with that version",
 }
 
 PLUGIN_ADVICE = "jobs that it rendered before are unproven; give it a version, or run `trainform upgrade --all`"
@@ -62,12 +62,12 @@ def check(
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
     from trainform.io.git import GitError
-    from trainform.io.lock import claimed
+    from trainform.io.lock import exclusive
     from trainform.workspace.discovery import discover
     from trainform.workspace.verify.verification import verify
 
     chosen = chosen_root(root)
-    with claimed(chosen):
+    with exclusive(chosen):
         workspace = discover(chosen, chosen_environments(env))
         result = verify(workspace, chosen_shard(shard), workers or 0, cached=not no_cache)
         problems = [*workspace.problems, *result.problems]
@@ -101,11 +101,10 @@ def _compared(
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
-    from trainform.cli.terminal import print_json
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_result
 
     if form == "json":
-        print_json({"apiVersion": API_VERSION, "kind": "CheckResult", "jobs": [_document(each) for each in found]})
+        print_result("CheckResult", jobs=[_document(each) for each in found])
         return
     for each in found:
         if not each.is_good or each.job in unproven:
@@ -121,7 +120,7 @@ def _advice(verdict: Verdict) -> str:
     from trainform.io.paths import SNAPSHOTS
 
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
-        return "a snapshot that it is pinned to: restore it with git, or run `trainform upgrade` for the job"
+        return "its snapshot is missing or was edited: restore it with git, or run `trainform upgrade` for the job"
     return ADVICE[verdict.state]
 
 

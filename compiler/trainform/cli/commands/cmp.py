@@ -106,9 +106,9 @@ def _settings() -> Parameters:
     environment = given.get("environment", os.environ.get(VARIABLES["environment"], ""))
     jobs = given.get("jobs", os.environ.get(VARIABLES["jobs"], "").split())
     if not isinstance(environment, str):
-        raise _bad("environment is one string")
+        raise _bad("environment must be a string")
     if not isinstance(jobs, list) or not all(isinstance(job, str) for job in jobs):
-        raise _bad("jobs is an array of strings")
+        raise _bad("jobs must be an array of strings")
     return Parameters(environment, tuple(jobs))
 
 
@@ -119,14 +119,14 @@ def _given() -> dict[str, Any]:
     try:
         entries = json.loads(os.environ.get(PARAMETERS) or "[]") or []
     except ValueError as error:
-        raise _bad(f"this is no JSON: {error}") from error
+        raise _bad(f"invalid JSON: {error}") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _bad("a list of parameters is due")
+        raise _bad("must be a list of parameters")
     given = {}
     for entry in entries:
         name = entry.get("name")
         if name not in VARIABLES:
-            raise _bad(f"no parameter {name!r}: there are {' and '.join(VARIABLES)}")
+            raise _bad(f"unknown parameter {name!r}: choose from {' and '.join(VARIABLES)}")
         given[name] = next((entry[kind] for kind in ("string", "array", "map") if entry.get(kind) is not None), "")
     return given
 
@@ -145,7 +145,7 @@ def _chosen(settings: Parameters) -> tuple[list[EnvironmentInputs], list[Diagnos
     asked = [settings.environment] if settings.environment else []
     environments = Workspace(repository, problems, asked, _paths(repository)).read()
     if len(environments) > 1:
-        raise _bad(f"which environment? There are {', '.join(each.name for each in environments)}")
+        raise _bad(f"choose one environment: {', '.join(each.name for each in environments)}")
     if settings.jobs:
         problems += select(environments, settings.jobs, repository.root)
     return environments, problems

@@ -91,13 +91,12 @@ def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained
 
 def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
     """With `several` jobs, each is told apart by its namespace and environment."""
-    from trainform.cli.terminal import print_json, wants_colour
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_result, wants_colour
     from trainform.review.explain.text import render_explained
 
     if form == "json":
         fields = [entry for each in explained for entry in _entries(each, several)]
-        print_json({"apiVersion": API_VERSION, "kind": "ExplainResult", "fields": fields})
+        print_result("ExplainResult", fields=fields)
         return
     for number, (job, selections) in enumerate(explained):
         if several:

@@ -36,13 +36,12 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
 
 
 def _print(new: NewKeys, form: str) -> None:
-    from trainform.cli.terminal import print_diagnostics, print_json
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_diagnostics, print_result
     from trainform.diagnostics.order import in_order
 
     if form == "json":
         told = [problem.to_json() for problem in in_order(new.diagnostics)]
-        print_json({"apiVersion": API_VERSION, "kind": "KeysResult", "wrote": new.wrote, "diagnostics": told})
+        print_result("KeysResult", wrote=new.wrote, diagnostics=told)
         return
     print_diagnostics(new.diagnostics, sys.stderr)
     for path in new.wrote:

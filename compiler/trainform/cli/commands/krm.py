@@ -99,8 +99,9 @@ def _is_consumed(item: Document, companions: set[int]) -> bool:
 
 
 def _name(tree: Tree) -> tuple[str, ...]:
-    metadata = tree.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
+    from trainform.k8s.tree import metadata_of
+
+    named = metadata_of(tree)
     return tuple(str(value) for value in (
         tree.get("apiVersion"), tree.get("kind"), named.get("namespace") or "default", named.get("name"),
     ))  # fmt: skip

@@ -31,13 +31,13 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
     commit both. Further steps are printed.
     """
     from trainform.diagnostics.order import has_errors
-    from trainform.io.lock import claimed
+    from trainform.io.lock import exclusive
     from trainform.workspace.discovery import discover
     from trainform.workspace.marking import mark_jobs
     from trainform.workspace.selection import select
 
     chosen = chosen_root(root)
-    with claimed(chosen):
+    with exclusive(chosen):
         workspace = discover(chosen, chosen_environments(env))
         repository, environments = workspace.repository, workspace.read()
         problems = [*workspace.problems, *select(environments, jobs, repository.root)]
@@ -80,13 +80,12 @@ def _print_text(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> 
 
 
 def _print_json(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> None:
-    from trainform.cli.terminal import print_json
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_result
     from trainform.diagnostics.order import in_order
 
     jobs = [each for job in marked for each in _as_json(job)]
     told = [problem.to_json() for problem in in_order(problems)]
-    print_json({"apiVersion": API_VERSION, "kind": "RerunResult", "jobs": jobs, "diagnostics": told})
+    print_result("RerunResult", jobs=jobs, diagnostics=told)
 
 
 def _as_json(job: MarkedJob) -> Iterator[dict[str, Any]]:
@@ -115,8 +114,8 @@ def _told(job: MarkedJob) -> Iterator[str]:
 
 def _consequence(inputs: EnvironmentInputs, namespace: str, name: str) -> str:
     if inputs.environment and inputs.environment.spec.gitops.naming == "content-hash":
-        return "`trainform render` gives it a new name: it runs as a new object, and the old one is pruned"
+        return "after `trainform render` it runs as a new object with a new name, and the old one is pruned"
     return (
-        "names are stable, and a finished JobSet does not start again: once the change is merged, run "
-        f"`kubectl --namespace {namespace} delete jobset {name}`, and it is made anew"
+        "a finished JobSet does not start again under the same name: once the change is merged, run "
+        f"`kubectl --namespace {namespace} delete jobset {name}`, and it is created again"
     )

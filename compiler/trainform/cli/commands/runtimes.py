@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -67,26 +67,24 @@ def _merged(own: Iterable[dict[str, str]], shipped: Iterable[dict[str, str]]) ->
 
 def _entries(documents: Iterable[Document], source: str, version: str) -> Iterator[dict[str, str]]:
     """A row for each runtime; its source is the package `source`, or its own file."""
+    from trainform.k8s.labels import labels_of
+    from trainform.k8s.tree import metadata_of
+
     for document in documents:
         tree = document.tree
         if tree.get("kind") in KINDS:
-            metadata = _map(tree.get("metadata"))
+            metadata = metadata_of(tree)
             told = (metadata.get("name"), tree["kind"], metadata.get("namespace"))
-            framework = _map(metadata.get("labels")).get(FRAMEWORK)
+            framework = labels_of(tree).get(FRAMEWORK)
             row = (*told, framework, source or document.file, version)
             yield {key: str(value or "") for key, value in zip(FIELDS, row, strict=True)}
 
 
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _print(entries: Sequence[dict[str, str]], form: str) -> None:
-    from trainform.cli.terminal import print_json, print_table
-    from trainform.diagnostics.documents import API_VERSION
+    from trainform.cli.terminal import print_result, print_table
 
     if form == "json":
-        print_json({"apiVersion": API_VERSION, "kind": "RuntimeList", "runtimes": list(entries)})
+        print_result("RuntimeList", runtimes=list(entries))
     else:
         print_table([field.upper() for field in FIELDS], [_row(entry) for entry in entries])
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from trainform.io.paths import LOCKS, JobId
 from trainform.io.repository import ENDINGS, Repository, is_template
 from trainform.io.settings import FILE, Settings, parse_settings
+from trainform.k8s.tree import metadata_of
 from trainform.output.layout import is_part
 from trainform.workspace.inputs import load
 
@@ -124,9 +125,7 @@ def _key(tree: dict[str, Any]) -> tuple[str, str]:
 
     if runtime := runtime_of(tree):
         return COMPANION, runtime
-    metadata = tree.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else ""
-    return str(tree.get("kind")), str(name)
+    return str(tree.get("kind")), str(metadata_of(tree).get("name"))
 
 
 def _job_files(

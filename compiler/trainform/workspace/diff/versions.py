@@ -15,7 +15,7 @@ from trainform.output.layout import job_folder
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import digest_of
 from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
-from trainform.workspace.lockfile import Lock, LockError, Pins, parse
+from trainform.workspace.lockfile import Lock, Pins, lock_in
 from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, 
     for path in wanted:
         folder, _, name = path.rpartition("/")
         objects[folders[folder]] += _objects(name, files.get(path))
-    return {job: Version.locked(objects[job], _lock(files.get(lock_file(job)))) for job in jobs}
+    return {job: Version.locked(objects[job], lock_in(files.get(lock_file(job)))) for job in jobs}
 
 
 def version_rendered(locks: LockStore, job: JobId) -> Version:
@@ -79,13 +79,6 @@ def _objects(name: str, data: bytes | None) -> list[Tree]:
         return []
     trees = (document.tree for document in load(name, data).documents)
     return [tree for tree in trees if text(tree, "kind") and text(table(tree, "metadata"), "name")]
-
-
-def _lock(data: bytes | None) -> Lock | None:
-    try:
-        return parse(data).lock if data else None
-    except LockError:
-        return None
 
 
 def unchanged_train_jobs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from trainform.io.baseline import Commit
@@ -11,7 +11,7 @@ from trainform.io.paths import LOCKS, JobId, lock_file
 from trainform.output.layout import job_folder
 from trainform.workspace.diff.scope import jobs_of
 from trainform.workspace.fingerprint import digest_of_file
-from trainform.workspace.lockfile import Lock, LockError, parse
+from trainform.workspace.lockfile import Lock, lock_in
 from trainform.workspace.state import LockStore
 from trainform.workspace.verify.verification import Verdict
 
@@ -29,23 +29,14 @@ def compare_with(commit: str, found: Sequence[Verdict], locks: LockStore) -> Com
     root, settings = locks.repository.root, locks.repository.settings
     touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
     intact = [each.job for each in found if each.job in touched and each.is_good]
-    then = _locks(files_at(root, commit, [lock_file(job) for job in intact]), intact)
+    files = files_at(root, commit, [lock_file(job) for job in intact])
+    then = {job: lock for job in intact if (lock := lock_in(files.get(lock_file(job))))}  # others are new since then
     now = {job: file.lock for job in then if (file := locks.lock_file(job))}
     frozen = [job for job in then if (then[job].train_job, then[job].pins) == (now[job].train_job, now[job].pins)]
     differing = _differing(frozen, then, now, commit, locks)
     verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]
     open_jobs = touched.difference(frozen)
     return Compared(verdicts, [v.job for v in verdicts if v.state == "unproven" and v.job in open_jobs])
-
-
-def _locks(files: dict[str, bytes], jobs: Iterable[JobId]) -> dict[JobId, Lock]:
-    found = {}
-    for job in jobs:
-        try:
-            found[job] = parse(files[lock_file(job)]).lock
-        except (KeyError, LockError):
-            continue  # new since then, or as good as new
-    return found
 
 
 def _differing(
