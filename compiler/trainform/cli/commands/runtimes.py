@@ -26,7 +26,7 @@ KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 @command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
-def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:
+def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa: ARG001 - of the shared options
     """List the repository's runtimes and the shipped ones.
 
     A ClusterTrainingRuntime in the repository replaces a shipped one with the same name.
