@@ -24,7 +24,7 @@ from trainform.core.compile import compile_documents
 from trainform.core.finish import check_objects, finish
 from trainform.core.pipeline import Pipeline
 from trainform.installed import load_plugins
-from trainform.io.paths import lock_file
+from trainform.io.paths import lockfile_path
 from trainform.io.writer import JobChange, stage
 from trainform.output.layout import job_files, job_folder
 from trainform.source import load
@@ -88,7 +88,7 @@ def one_round(texts: list[str], runtime: str, folder: Path) -> dict[str, float]:
     def put() -> None:
         for (job, made), lock in zip(pairs, locks, strict=True):
             place = job_folder("rendered", "default", job.namespace, job.name)
-            stage(str(folder), JobChange(place, lock_file(("default", job.namespace, job.name)), made, lock))
+            stage(str(folder), JobChange(place, lockfile_path(("default", job.namespace, job.name)), made, lock))
 
     clock.timed(FILES, put)()
     return dict(clock.seconds)

@@ -198,6 +198,44 @@ def test_warnings_about_what_jobs_share_are_told_again(place):
     place.assert_alike("render", "check")
 
 
+def test_an_environment_that_lost_its_last_job_is_told_again(place):
+    """Its jobs were removed with --allow-empty; a run without that option asks where they are."""
+    place.write("environments/solo/environment.yaml", SOLO.partition("  patches")[0])
+    place.write("jobs/solo/alone.yaml", job("alone"))
+    place.trainform("render")
+    place.warm_up()
+    (place.root / "jobs/solo/alone.yaml").unlink()
+    assert place.trainform("render", "--allow-empty").code == 0
+    place.warm_up()
+    place.assert_alike(*READING, "render")
+
+
+def test_inputs_that_change_during_a_run_are_not_what_it_vouches_for(place, monkeypatch):
+    """A runtime is edited while a run without a cache reads jobs: nothing it found may count for the new one."""
+    place.cache.unlink()
+    own = discovery.Workspace.read
+    edited: list[bool] = []
+
+    def reading(self: discovery.Workspace, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
+        found = own(self, files)
+        if not edited:
+            edited.append(True)
+            edit_the_runtime(place)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(discovery.Workspace, "read", reading)
+        patch.setattr(os, "sched_getaffinity", lambda process: {0})
+        assert run(["--root", str(place.root), "render"]) == 0
+    place.capfd.readouterr()
+    assert "26 jobs are behind" in place.trainform("render").out
+
+
+def test_a_catalogue_of_other_runtimes_is_another_version(place, monkeypatch):
+    monkeypatch.setattr(cache, "shipped_runtimes", lambda: iter([("other", "{}")]))
+    assert_unknown(place)
+
+
 def test_one_job_of_a_file_that_is_gone_is_seen(place):
     """Its lockfile and manifests were removed by hand, and the file of both was not touched."""
     shutil.rmtree(place.root / "rendered/prod/ml/two-a")

@@ -12,7 +12,7 @@ from trainform.cli.errors import report_failures
 from trainform.cli.terminal import print_brief, print_json
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io.writer import Staged
-from trainform.workspace.staleness import message
+from trainform.workspace.behind import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class _RenderedJob(NamedTuple):
 
 def _print_json(built: Built) -> None:
     from trainform.diagnostics.documents import RenderedJob, render_result
-    from trainform.workspace.uptodate import rendered_objects
+    from trainform.workspace.frozen import rendered_objects
 
     plan, details = built.plan, built.plan.details
     jobs: list[RenderedJob] = []

@@ -11,7 +11,7 @@ from trainform.io.files import read_bytes
 
 
 def digest_of_modules(modules: Iterable[str]) -> str:
-    """SHA-256, in hex, of the Python files of some modules, with those beside and below them in their packages."""
+    """SHA-256, in hex, of the files of some modules, with those beside and below them in their packages."""
     digest = hashlib.sha256()
     for module in sorted({*modules}):
         for file in files_of(module):
@@ -21,9 +21,9 @@ def digest_of_modules(modules: Iterable[str]) -> str:
 
 
 def files_of(module: str) -> list[str]:
-    """The Python files of the package that a module is, or is in, sorted; its own file where it is in none.
+    """All files of the package that a module is, or is in, sorted; its own file if it is in none.
 
-    None for a module that cannot be found: it does not load either.
+    Empty for a module that cannot be found: it does not load either.
     """
     try:
         spec = find_spec(module)
@@ -36,5 +36,5 @@ def files_of(module: str) -> list[str]:
     found = []
     for above, folders, files in os.walk(os.path.dirname(spec.origin)):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
-        found += [os.path.join(above, name) for name in sorted(files) if name.endswith(".py")]
+        found += [os.path.join(above, name) for name in sorted(files)]
     return found

@@ -24,7 +24,7 @@ def exclusive(root: str) -> Iterator[None]:
 
     Where the lock cannot be taken (a read-only checkout, a file system without locks), the run goes on without it.
     """
-    lock = _acquired(lock_file(root))
+    lock = _acquired(mutex_path(root))
     try:
         yield
     finally:
@@ -32,7 +32,7 @@ def exclusive(root: str) -> Iterator[None]:
             lock.release()
 
 
-def lock_file(root: str) -> str:
+def mutex_path(root: str) -> str:
     """The lock file of a repository, outside of its tracked files.
 
     It is `trainform/<digest>.lock` in git's own folder, or `trainform-<digest>.lock` in the system's temporary

@@ -18,7 +18,7 @@ JobId = tuple[str, str, str]
 """Environment, namespace and name."""
 
 
-def lock_file(job: JobId) -> str:
+def lockfile_path(job: JobId) -> str:
     return f"{LOCKS}/{'/'.join(job)}.lock"
 
 

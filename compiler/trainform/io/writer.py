@@ -33,7 +33,7 @@ class JobChange:
     """
 
     folder: str
-    lock_file: str
+    lockfile: str
     files: Mapping[str, bytes] | None
     lock: bytes
     underway: bytes = b""
@@ -54,9 +54,9 @@ def stage(root: str, change: JobChange) -> Staged:
         target = os.path.join(root, change.folder) if change.underway else ""
         _stage(_staged(root, change.folder), change.files, target)
     if change.lock:
-        _lay_down(_staged(root, change.lock_file), change.lock)
+        _lay_down(_staged(root, change.lockfile), change.lock)
     if change.underway:
-        _lay_down(_staged(root, change.lock_file) + UNDERWAY, change.underway)
+        _lay_down(_staged(root, change.lockfile) + UNDERWAY, change.underway)
     if not change.lock:
         return Staged.GOES
     if not change.files:
@@ -64,12 +64,12 @@ def stage(root: str, change: JobChange) -> Staged:
     return Staged.REPLACED if change.underway else Staged.NEW
 
 
-def apply(root: str, folder: str, lock_file: str, change: Staged) -> None:
+def apply(root: str, folder: str, lockfile: str, change: Staged) -> None:
     """Move the staged state of one job into place. Raises OSError."""
-    target, lock = os.path.join(root, folder), os.path.join(root, lock_file)
-    staged, staged_lock = _staged(root, folder), _staged(root, lock_file)
+    target, lock = os.path.join(root, folder), os.path.join(root, lockfile)
+    staged, staged_lock = _staged(root, folder), _staged(root, lockfile)
     if change is Staged.GOES:
-        _remove(root, folder, lock_file)
+        _remove(root, folder, lockfile)
     elif change is Staged.LOCK:
         _rename(staged_lock, lock)
     elif change is Staged.NEW:
@@ -157,13 +157,13 @@ def _linked(old: str, new: str) -> bool:
     return True
 
 
-def _remove(root: str, folder: str, lock_file: str) -> None:
+def _remove(root: str, folder: str, lockfile: str) -> None:
     """Remove the folder first, in one step: a lock without a folder is a removed job."""
     target, staged = os.path.join(root, folder), _staged(root, folder)
     if os.path.isdir(target):
         os.makedirs(os.path.dirname(staged), exist_ok=True)
         os.rename(target, staged)
-    remove(root, lock_file)
+    remove(root, lockfile)
     _drop_empty(root, os.path.dirname(folder))
     shutil.rmtree(staged, ignore_errors=True)
 

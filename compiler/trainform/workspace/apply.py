@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.io import writer
-from trainform.io.paths import LOCKS, SNAPSHOTS, lock_file
+from trainform.io.paths import LOCKS, SNAPSHOTS, lockfile_path
 from trainform.io.place import os_error
 from trainform.io.writer import Staged
 from trainform.output.layout import job_folder
@@ -57,7 +57,7 @@ def _jobs(plan: ChangeSet, repository: Repository, wanted: Callable[[tuple[str, 
     root, rendered = repository.root, repository.settings.rendered
     for job, change in plan.jobs.items():
         if wanted(job):
-            yield job_folder(rendered, *job), partial(writer.apply, root, lock_file=lock_file(job), change=change)
+            yield job_folder(rendered, *job), partial(writer.apply, root, lockfile=lockfile_path(job), change=change)
 
 
 def _new_namespaces(plan: ChangeSet, repository: Repository) -> Iterator[tuple[str, str]]:

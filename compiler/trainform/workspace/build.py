@@ -1,4 +1,4 @@
-"""The program: what `trainform render` and `trainform upgrade` do with a repository."""
+"""The program of `trainform render` and `trainform upgrade`: discover, plan, write, save the cache."""
 
 from __future__ import annotations
 
@@ -34,15 +34,14 @@ class Built(NamedTuple):
 def build(root: str, options: BuildOptions) -> Built:
     """Renders the jobs of the repository at `root` that `options` name, and writes what changed.
 
-    With an error anywhere nothing is written, or with `keep_going` only what is good. Raises InvocationError for what
-    cannot be done in this repository.
+    If anything has an error, nothing is written; with `keep_going`, the jobs without errors are. Raises
+    InvocationError for what cannot be done in this repository.
     """
     _refuse_links(root)
     with exclusive(root), staging(root):
         workspace = discover(root, options.environments)
         cache = BuildCache.open(workspace, enabled=options.covers_everything and options.cached)
-        plan = plan_jobs(workspace, options, cache)
-        finish(plan, workspace, options, cache)
+        plan = plan_everything(workspace, options, cache)
         if may_write := plan.may_write(options):
             apply(plan, workspace.repository)
         if not has_errors(plan.problems()):
@@ -50,26 +49,29 @@ def build(root: str, options: BuildOptions) -> Built:
         return Built(workspace.repository, plan, may_write)
 
 
-def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
-    """What becomes of all jobs: those that may have changed are read and compiled, chunk by chunk."""
-    found = affected(workspace, options, cache)
-    if found.others and not found.files and cache.is_quiet:
-        return found.others
-    work = partial(plan_chunk, workspace, options)
-    one_piece = options.in_one_piece
-    parts = map_chunks(workspace, work, options.workers, files=found.files, known=found.others, one_piece=one_piece)
-    return ChangeSet.merge(parts)
-
-
-def finish(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
-    """Adds what is known only once every job is planned: jobs that are gone, and files that jobs share."""
+def plan_everything(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
+    """What becomes of all jobs, and of the files that jobs share. A file that cannot be read is a conflict."""
+    plan = ChangeSet()
     try:
+        plan = plan_jobs(workspace, options, cache)
         if options.prunes:
             plan.prune(workspace, options)
         if options.shard.is_first:
             add_shared_files(plan, workspace, options, cache)
     except OSError as error:
         plan.conflicts.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+    return plan
+
+
+def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
+    """What becomes of each job: those that may have changed are read and compiled, chunk by chunk."""
+    found = affected(workspace, options, cache)
+    if found.others is not None and not found.files and cache.is_quiet_with(found.others.present):
+        return found.others
+    work = partial(plan_chunk, workspace, options)
+    one_piece = options.in_one_piece
+    parts = map_chunks(workspace, work, options.workers, files=found.files, known=found.others, one_piece=one_piece)
+    return ChangeSet.merge(parts)
 
 
 def _refuse_links(root: str) -> None:

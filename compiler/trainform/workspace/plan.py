@@ -16,16 +16,16 @@ from trainform.io.place import file_error, os_error
 from trainform.io.writer import JobChange, Staged, stage
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_files
+from trainform.workspace.behind import Behind, behind, current_inputs, merge
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, Snapshot, digests_of_files, lock_of
+from trainform.workspace.frozen import FrozenJob, keep_frozen_only, layout_of, rebuild, take_frozen
 from trainform.workspace.lockfile import Lock, LockFile, dump
 from trainform.workspace.parallel import Chunk, ChunkStats
 from trainform.workspace.selection import select
 from trainform.workspace.shards import ALL, JobElsewhere, Shard, frozen_lock, pinned_snapshots, take_other_shards
-from trainform.workspace.staleness import Behind, behind, current_inputs, merge
 from trainform.workspace.state import JobOnDisk, LockStore
-from trainform.workspace.uptodate import FrozenJob, keep_frozen_only, layout_of, rebuild, take_frozen
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure
@@ -39,9 +39,9 @@ _UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or
 class BuildOptions:
     """What a build was asked for.
 
-    `jobs` and `environments` limit it; all, where they are empty. `upgrade`: frozen jobs are rendered again, those on
-    `runtime` where it is given, and unless they are named no others. `detailed`: the result has objects, for JSON.
-    `workers` as for `map_chunks`. Without `cached`, every file is read.
+    `jobs` and `environments` limit it; empty means all. `upgrade`: render frozen jobs again, only those on `runtime` if
+    it is given; changed jobs are left alone unless named in `jobs`. `detailed`: the result has objects, for JSON.
+    `workers` as for `map_chunks`. Without `cached`, the build cache is ignored.
     """
 
     jobs: Sequence[str] = ()
@@ -58,7 +58,7 @@ class BuildOptions:
 
     @property
     def prunes(self) -> bool:
-        """Whether jobs that are gone are removed: not where only some jobs were asked for."""
+        """Whether deleted jobs are removed: not if only some jobs were asked for."""
         return not (self.upgrade or self.jobs)
 
     @property
@@ -67,7 +67,7 @@ class BuildOptions:
 
     @property
     def covers_everything(self) -> bool:
-        """Whether it is a plain render of all jobs: only of that does the cache know the result."""
+        """Whether it is a plain render of all jobs. The cache stores results of such runs only."""
         return self.prunes and not (self.in_one_piece or self.environments) and self.shard == ALL
 
     def thaws(self, lock: Lock) -> bool:
@@ -77,7 +77,7 @@ class BuildOptions:
 
 
 class Details(NamedTuple):
-    """Everything that is known of jobs that were worked on in one piece: for JSON, and for previews."""
+    """Everything that is known about jobs that were planned in one piece, for JSON and previews."""
 
     outcome: Outcome
     frozen: list[FrozenJob]
@@ -141,19 +141,20 @@ class ChangeSet:
         return [*self.diagnostics, *self.conflicts]
 
     def may_write(self, options: BuildOptions) -> bool:
-        """With an error anywhere nothing is written, or with `keep_going` only what is good."""
+        """If anything has an error, nothing is written; with `keep_going`, the jobs without errors are."""
         if options.dry_run or self.unwritable:
             return False
         return options.keep_going or not has_errors(self.problems())
 
     def remaining(self, workspace: Workspace) -> set[JobId]:
-        """The jobs that have a lock afterwards."""
+        """All jobs that have a lock once the plan is applied."""
         return ({*workspace.locks.ids()} | self.locked | self.elsewhere) - self.gone
 
     def put(
         self, on_disk: JobOnDisk | Diagnostic, lock: Lock, files: Mapping[str, bytes] | None = None
     ) -> JobChange | None:
-        """A job is to have this lock, and these files; None: those that it has. What changes is returned."""
+        """Plan this lock and these files for a job; without `files`, it keeps those it has. Returns what changes, if
+        anything does, and there is no conflict."""
         if isinstance(on_disk, Diagnostic):
             self.conflicts.append(on_disk)
             return None
@@ -162,13 +163,13 @@ class ChangeSet:
             return None
         self.locked.add(on_disk.id)
         self.pinned.update(lock.pins.snapshots)
-        path, text = paths.lock_file(on_disk.id), dump(LockFile(lock))
+        path, text = paths.lockfile_path(on_disk.id), dump(LockFile(lock))
         if on_disk.digests != lock.files:
-            assert files is not None  # without new files a job has what its lock says, or there is a conflict
+            assert files is not None  # only frozen jobs come without, and their folder is what their lock says
             self._report(on_disk, lock)
             underway = dump(LockFile(lock, True, on_disk.lock)) if on_disk.digests else b""
             return JobChange(on_disk.folder, path, files, text, underway)
-        if on_disk.lock_file != LockFile(lock):
+        if on_disk.lockfile != LockFile(lock):
             return JobChange(on_disk.folder, path, None, text)
         self.unchanged += 1
         return None
@@ -179,7 +180,7 @@ class ChangeSet:
         self.removed += [f"{on_disk.folder}/{name}" for name in on_disk.digests if name not in lock.files]
 
     def prune(self, workspace: Workspace, options: BuildOptions) -> None:
-        """Removes the jobs that are gone. An error may be what hides a job: while there is any, none is removed."""
+        """Removes deleted jobs. A TrainJob may be hidden by an error, so that nothing is removed while there is any."""
         asked = options.environments
         known = [job for job in workspace.locks.ids() if not asked or job[0] in asked]
         alive = self.present | self.elsewhere
@@ -215,14 +216,18 @@ def plan_chunk(
     """What becomes of the jobs of a chunk: they are resolved, compiled, admitted, and staged."""
     locks = workspace.locks.fresh()
     plan = ChangeSet(stats=ChunkStats.of(environments, chunk))
-    apart = _set_apart(workspace, options, environments, locks, chunk, plan)
+    apart = _leave_out(workspace, options, environments, locks, chunk, plan)
     wants_job = not apart.problems and not options.allow_empty
     outcome = compile_environments(environments, apart.problems, wants_job=wants_job)
     plan.stats.add_outcome(
         environments, outcome, [*(job.id for job in apart.frozen), *(job.id for job in apart.elsewhere)]
     )
     plan.diagnostics, plan.failures = chunk.found(outcome), outcome.failures
-    work = _Work(workspace, options, environments, locks, outcome, current_inputs(environments, outcome), plan)
+    work = _ChunkPlanner(workspace, options, environments, locks, outcome, current_inputs(environments, outcome), plan)
+    compiled = ((job.environment, job.namespace, job.name) for job in outcome.jobs)
+    plan.present = {*(job.id for job in apart.frozen), *compiled}
+    if chunk.is_whole:
+        plan.details = Details(outcome, apart.frozen, work.current, locks, work.changes)
     try:
         work.keep(apart.frozen)
         work.put_compiled()
@@ -230,18 +235,17 @@ def plan_chunk(
         plan.behind = behind([(job.id, job.lock.pins) for job in apart.frozen], work.current)
         work.add_snapshots(apart.frozen)
     except OSError as error:
-        problem = os_error("TF701", error.filename or "", error, "cannot be read")
-        return ChangeSet(stats=plan.stats, conflicts=[*plan.conflicts, problem])
-    compiled = ((job.environment, job.namespace, job.name) for job in outcome.jobs)
-    plan.present = {*(job.id for job in apart.frozen), *compiled}
+        plan.jobs.clear()
+        plan.wrote.clear()
+        plan.removed.clear()
+        plan.conflicts.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+        return plan
     if options.covers_everything and not chunk.is_whole:
         work.remember(apart.frozen, chunk)
-    if chunk.is_whole:
-        plan.details = Details(outcome, apart.frozen, work.current, locks, work.changes)
     return plan
 
 
-class _Apart(NamedTuple):
+class _NotCompiled(NamedTuple):
     """The jobs of a chunk that are not compiled, and the problems of the repository itself."""
 
     frozen: list[FrozenJob]
@@ -252,45 +256,45 @@ class _Apart(NamedTuple):
         return [*(job.id for job in self.frozen), *(job.id for job in self.elsewhere)]
 
 
-def _set_apart(
+def _leave_out(
     workspace: Workspace,
     options: BuildOptions,
     environments: Sequence[EnvironmentInputs],
     locks: LockStore,
     chunk: Chunk,
     plan: ChangeSet,
-) -> _Apart:
-    """Takes out the jobs that were not asked for, those of other shards, and those that are frozen. An upgrade is only
-    about frozen jobs, and leaves alone those that it does not thaw."""
+) -> _NotCompiled:
+    """Leaves out the jobs that were not asked for, those of other shards, and those that are frozen. An upgrade ignores
+    changed jobs, unless they are named, and the frozen jobs that it does not thaw."""
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
         problems += select(environments, options.jobs, workspace.repository.root)
     elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]
     frozen = [job for each in environments for job in take_frozen(each, locks, options.thaws)]
     if not options.upgrade:
-        return _Apart(frozen, elsewhere, problems)
+        return _NotCompiled(frozen, elsewhere, problems)
     if not options.jobs:
         plan.conflicts += [problem for each in environments for problem in keep_frozen_only(each, locks)]
     if chunk.is_whole:
         problems += _unknown_runtime(options, environments, locks)
     elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, locks)) and options.thaws(lock)]
-    return _Apart([], elsewhere, problems)
+    return _NotCompiled([], elsewhere, problems)
 
 
 def _unknown_runtime(
     options: BuildOptions, environments: Sequence[EnvironmentInputs], locks: LockStore
 ) -> list[Diagnostic]:
-    """An error where no job is left that runs on the runtime that was asked for."""
+    """TF705 if `--runtime` matches no rendered job."""
     if not options.runtime or any(each.train_jobs() for each in environments):
         return []
-    known = {lock.lock.pins.runtime.name for job in locks.ids() if (lock := locks.lock_file(job))}
+    known = {lock.lock.pins.runtime.name for job in locks.ids() if (lock := locks.lockfile(job))}
     hint = did_you_mean(options.runtime, known) or f"rendered jobs use: {', '.join(sorted(known)) or 'none'}"
     return [Diagnostic("TF705", "error", f'no rendered job uses runtime "{options.runtime}"', hint)]
 
 
 @dataclass(slots=True)
-class _Work:
-    """One chunk on its way into a plan. `changes` is filled for previews only."""
+class _ChunkPlanner:
+    """Fills a plan from one compiled chunk. `changes` is filled for previews only."""
 
     workspace: Workspace
     options: BuildOptions
@@ -367,7 +371,8 @@ class _Work:
         """Snapshots to write, and a warning for each frozen job whose snapshots are gone, and cannot be made again
         from what is current.
 
-        Two branches make such a job, when one uses what the other was the last to use and upgrades.
+        This happens after a merge: one branch upgrades the last job on a snapshot, which removes the snapshot, while
+        the other branch adds a job that uses it.
         """
         stored = {*paths.snapshots(self.workspace.repository.root), NOTHING}
         at_hand = {each.digest: each for current in self.current.values() for each in current.snapshots()}
@@ -382,7 +387,7 @@ class _Work:
         ]
 
     def remember(self, frozen: Sequence[FrozenJob], chunk: Chunk) -> None:
-        """What the cache may know: frozen jobs in files that hold nothing else, and nothing to report."""
+        """Frozen jobs whose file holds only frozen jobs and has no findings, for the cache."""
         plan = self.plan
         noted = {each.file for each in (*plan.diagnostics, *plan.conflicts)}
         noted |= {job.document.file for job in self.outcome.jobs}

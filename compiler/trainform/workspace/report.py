@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics.order import has_errors
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
+from trainform.workspace.behind import Behind, behind, current_inputs
 from trainform.workspace.compilation import Outcome, compile_environments
-from trainform.workspace.staleness import Behind, behind, current_inputs
-from trainform.workspace.uptodate import FrozenJob, rendered_objects, take_frozen
+from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob

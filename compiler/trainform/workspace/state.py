@@ -23,13 +23,13 @@ class JobOnDisk:
     """One job as it stands on disk.
 
     `digests` are those of the files in its folder by name, empty for what is not a regular file. `lock` is the one
-    that holds for them; `lock_file` what the lockfile says, perhaps of a run that was interrupted. Both are None
+    that holds for them; `lockfile` what the lockfile says, perhaps of a run that was interrupted. Both are None
     for a job that was never rendered.
     """
 
     id: JobId
     folder: str
-    lock_file: LockFile | None = None
+    lockfile: LockFile | None = None
     lock: Lock | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
 
@@ -94,14 +94,14 @@ class LockStore:
         """The lockfile of each of some jobs, of which there may be many: none is kept in memory."""
         return (self._locks[job] if job in self._locks else _parsed(job, self.repository) for job in jobs)
 
-    def lock_file(self, job: JobId) -> LockFile | None:
+    def lockfile(self, job: JobId) -> LockFile | None:
         """What the lockfile says; None where there is none, or a broken one."""
         lock = self._lock(job)
         return lock if isinstance(lock, LockFile) else None
 
     def lock(self, job: JobId) -> Lock | None:
         """The lock that holds for a job; its folder is read only after a run that was interrupted."""
-        found = self.lock_file(job)
+        found = self.lockfile(job)
         if found is None or not found.underway:
             return found.lock if found else None
         on_disk = self.on_disk(job)
@@ -114,22 +114,22 @@ class LockStore:
             self._on_disk[job] = lock if isinstance(lock, Diagnostic) else self._read(job, lock)
         return self._on_disk[job]
 
-    def _read(self, job: JobId, lock_file: LockFile | None) -> JobOnDisk | Diagnostic:
+    def _read(self, job: JobId, lockfile: LockFile | None) -> JobOnDisk | Diagnostic:
         folder = job_folder(self.repository.settings.rendered, *job)
-        if lock_file is None and self._is_new(job, folder):
+        if lockfile is None and self._is_new(job, folder):
             return JobOnDisk(id=job, folder=folder)
         if self._leads_out(folder):
             hint = "remove the link, or set another folder in trainform.yaml"
             return file_error("TF702", folder, "leads out of the repository", hint)
-        if self._leads_out(paths.lock_file(job)):
-            return file_error("TF702", paths.lock_file(job), "leads out of the repository", "remove the link")
+        if self._leads_out(paths.lockfile_path(job)):
+            return file_error("TF702", paths.lockfile_path(job), "leads out of the repository", "remove the link")
         try:
             found = paths.folder_bytes(self.repository.root, folder)
         except OSError as error:
             return os_error("TF707", folder, error, "cannot be written")
         digests = {name: "" if data is None else digest_of_file(data) for name, data in found.items()}
-        lock = lock_file.settled(digests) if lock_file else None
-        return JobOnDisk(id=job, folder=folder, lock_file=lock_file, lock=lock, digests=digests)
+        lock = lockfile.settled(digests) if lockfile else None
+        return JobOnDisk(id=job, folder=folder, lockfile=lockfile, lock=lock, digests=digests)
 
     def _lock(self, job: JobId) -> LockFile | Diagnostic | None:
         if job in self._known() and job not in self._locks:
@@ -152,7 +152,7 @@ class LockStore:
 
         Some file systems do not tell upper case from lower case.
         """
-        if self.parent_leads_out(folder) or self.parent_leads_out(paths.lock_file(job)):
+        if self.parent_leads_out(folder) or self.parent_leads_out(paths.lockfile_path(job)):
             return False
         above = folder.rpartition("/")[0]
         if above not in self._names_in:
@@ -165,7 +165,7 @@ class LockStore:
 
 
 def _parsed(job: JobId, repository: Repository) -> LockFile | Diagnostic:
-    path = paths.lock_file(job)
+    path = paths.lockfile_path(job)
     data = repository.read(path)
     if isinstance(data, Diagnostic):
         return data

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
+from trainform.workspace.behind import Behind, behind, behind_diagnostics, current_inputs, merge
 from trainform.workspace.compilation import compile_environments
+from trainform.workspace.frozen import frozen_jobs
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import Shard, take_other_shards
-from trainform.workspace.staleness import Behind, behind, behind_diagnostics, current_inputs, merge
-from trainform.workspace.uptodate import frozen_jobs
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure

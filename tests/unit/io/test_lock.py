@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from trainform.io import lock
-from trainform.io.lock import exclusive, lock_file
+from trainform.io.lock import exclusive, mutex_path
 
 
 @pytest.fixture
@@ -67,24 +67,24 @@ def test_the_lock_file_lies_in_gits_own_folder(root):
     with exclusive(str(root)):
         pass
     assert [path.name for path in root.iterdir()] == [".git"]
-    assert os.path.dirname(lock_file(str(root))) == str(root / ".git" / "trainform")
+    assert os.path.dirname(mutex_path(str(root))) == str(root / ".git" / "trainform")
 
 
 def test_without_git_the_lock_file_lies_in_the_temporary_folder(root):
-    assert os.path.dirname(lock_file(str(root))) == tempfile.gettempdir()
+    assert os.path.dirname(mutex_path(str(root))) == tempfile.gettempdir()
     (root / ".git").write_text("gitdir: /no/such/folder\n")
-    assert os.path.dirname(lock_file(str(root))) == tempfile.gettempdir()
+    assert os.path.dirname(mutex_path(str(root))) == tempfile.gettempdir()
 
 
 def test_two_repositories_of_one_checkout_do_not_wait_for_each_other(root):
     (root / ".git").mkdir()
-    files = {lock_file(str(root)), lock_file(str(root / "a")), lock_file(str(root / "b"))}
+    files = {mutex_path(str(root)), mutex_path(str(root / "a")), mutex_path(str(root / "b"))}
     assert len(files) == 3
 
 
 def test_one_repository_has_one_lock_whatever_its_path(root, tmp_path):
     (tmp_path / "link").symlink_to(root)
-    assert lock_file(str(tmp_path / "link")) == lock_file(str(root))
+    assert mutex_path(str(tmp_path / "link")) == mutex_path(str(root))
 
 
 def test_where_no_lock_file_can_be_made_nobody_waits(root, capsys):

@@ -21,7 +21,7 @@ def make(root, *files):
 def test_locks_are_found_by_their_place(root):
     make(root, *(f".trainform/locks/{name}" for name in ("b/ml/x.lock", "a/ml/y.lock", "a/ml/notes", "a/.z/q.lock")))
     assert state.locked_jobs(str(root)) == [("a", "ml", "y"), ("b", "ml", "x")]
-    assert state.lock_file(("a", "ml", "y")) == ".trainform/locks/a/ml/y.lock"
+    assert state.lockfile_path(("a", "ml", "y")) == ".trainform/locks/a/ml/y.lock"
 
 
 def test_without_state_there_is_none(root):

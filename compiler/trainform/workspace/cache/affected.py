@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.io import paths
 from trainform.io.workers import in_processes, processors
+from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of_file
+from trainform.workspace.frozen import read_snapshot
 from trainform.workspace.parallel import LARGEST, ChunkStats
 from trainform.workspace.plan import ChangeSet
-from trainform.workspace.staleness import current_inputs
 from trainform.workspace.state import JobOnDisk, LockStore
-from trainform.workspace.uptodate import read_snapshot
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -131,10 +131,10 @@ class _Look(NamedTuple):
 
     def facts(self, job: JobId, locks: LockStore) -> JobFacts | None:
         """Of a job that is up to date; None for one that must be looked at."""
-        lock_file = locks.lock_file(job)
-        if lock_file is None or lock_file.underway or job[0] not in self.environments:
+        lockfile = locks.lockfile(job)
+        if lockfile is None or lockfile.underway or job[0] not in self.environments:
             return None
-        lock = lock_file.lock
+        lock = lockfile.lock
         if not (
             lock.source in self.files[job[0]] and self._is_same_source(lock) and self._is_same_selection(job, lock)
         ):

@@ -1,15 +1,17 @@
-"""What earlier runs found out about jobs, so that the next one looks only at what changed since.
+"""What earlier runs found out about jobs, so that the next one reads only what changed since.
 
 As in git's index, a file counts as unchanged while its type, size, times and inode are. Git itself is not asked: it can
 be told to overlook files. What all jobs share (runtimes, Environments, facts, keys, settings, plugins, this version of
 trainform) is compared by its bytes: where any of that differs, every job is looked at.
 
-The cache is one file in git's own folder, which no commit can bring along. It may be deleted at any time.
+The cache is one file in git's own folder, which no commit can bring along. It may be deleted at any time. `render`,
+`check` and `diff` read and save it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,10 +24,11 @@ from trainform.io import cache_file, paths
 from trainform.io.cache_file import Identity, identity
 from trainform.io.code import files_of
 from trainform.io.git import GitError
+from trainform.io.resources import shipped_runtimes
 from trainform.output.layout import job_folder
+from trainform.workspace.behind import third_party_code
 from trainform.workspace.cache.index import JobTable, Proof
 from trainform.workspace.fingerprint import NOTHING
-from trainform.workspace.staleness import third_party_code
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -35,40 +38,44 @@ _FORMAT = 3
 _PURPOSE = "cache"
 
 _WORTH_WRITING = 0.01
-"""The share of jobs that a run must have news of: for fewer it takes less time to read them again."""
+"""Save only if more than this share of the jobs is new: writing the file takes longer than reading a few jobs again."""
 
 
 class Settled(NamedTuple):
-    """What need not be looked at: files of jobs, and all jobs that stand in them."""
+    """Job files that need not be read, and all jobs in them."""
 
     files: set[str]
     jobs: JobTable
 
 
 class BuildCache:
-    """What is known of a repository, and what a run adds to it. Closed, it knows nothing and keeps nothing."""
+    """What is known about a repository. Disabled, it knows nothing, and `save` does nothing."""
 
     def __init__(self, workspace: Workspace, began: int | None = None) -> None:
         self._workspace = workspace
         self._root = workspace.repository.root
         self._began = began
-        found = cache_file.read(self._root, _PURPOSE) if began else None
+        # Before anything else is read: a run may only vouch for the inputs that it was given.
+        self._inputs = _digest_of_inputs(workspace) if began is not None else None
+        found = cache_file.read(self._root, _PURPOSE) if began is not None else None
         self._known: dict[str, Any] = found if found is not None and found.get("made") == _made() else {}
         self._identities: dict[JobId, int] = {}
 
     @classmethod
     def open(cls, workspace: Workspace, *, enabled: bool = True) -> BuildCache:
-        """The cache of a repository: closed if not `enabled`, outside of git, and where git's folder is read-only."""
-        return cls(workspace, cache_file.clock(workspace.repository.root) if enabled else None)
+        """The cache of a repository: disabled if not `enabled`, outside of git, and where git's folder is read-only."""
+        is_usable = enabled and _own_code() is not None
+        return cls(workspace, cache_file.clock(workspace.repository.root) if is_usable else None)
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether there was nothing to report about what all jobs share."""
-        return self._has_same_inputs and bool(self._known["quiet"])
+    def is_quiet_with(self, jobs: Iterable[JobId]) -> bool:
+        """Whether a run with nothing but these up-to-date jobs has nothing to report: the last one had not, and no
+        environment has lost its last job since."""
+        quiet = self._known["quiet"] if self._has_same_inputs else None
+        return quiet is not None and {job[0] for job in jobs}.issuperset(quiet)
 
     @cached_property
     def jobs(self) -> JobTable:
-        """The jobs whose lockfile and manifests are as they were."""
+        """The jobs whose lockfile and manifests did not change."""
         if not self._known:
             return JobTable()
         table = JobTable.of_json(self._known["jobs"])
@@ -87,7 +94,7 @@ class BuildCache:
         return table
 
     def settled(self, proof: Proof, *, with_causes: bool = False) -> Settled:
-        """What is known at least that well: nothing, where something changed that all jobs share."""
+        """Job files of which every job has at least this proof; none if anything changed that all jobs share."""
         files: set[str] = set()
         if not self._has_same_inputs or self._workspace.listing_problems:
             return Settled(files, JobTable())
@@ -114,33 +121,32 @@ class BuildCache:
         files: Iterable[str] = (),
         lists: Mapping[str, Iterable[str]] | None = None,
         *,
-        quiet: bool | None = None,
+        quiet: bool = False,
     ) -> None:
-        """Adds `facts` of jobs that were found as they stand, `files` that hold no other jobs than those, `lists` of
-        shared folders that name what they should. `quiet` is `is_quiet` from now on; None where nobody looked.
+        """Adds `facts` of jobs, `files` that hold only those jobs, `lists` of shared folders with what they name.
 
-        What changed after this run began is left out: it may have changed once more since it was read. A cache that
-        cannot be written is no loss.
+        `quiet`: there was nothing to report about what all jobs share. What changed after this run began is left out:
+        it may have changed again since it was read.
         """
         if self._began is None or self._inputs is None or _digest_of_inputs(self._workspace) != self._inputs:
             return
-        is_quiet = self.is_quiet if quiet is None else quiet
+        known = self._known if self._has_same_inputs else {"files": {}, "lists": {}, "quiet": None}
+        is_first_quiet = quiet and known["quiet"] is None
         is_news = len(facts) > len(self.jobs) * _WORTH_WRITING
-        if self._has_same_inputs and is_quiet == self.is_quiet and not is_news:
+        if self._has_same_inputs and not (is_news or is_first_quiet):
             return
         jobs = self._joined(facts)
-        complete = Counter(jobs.source(job) for job in facts if job in jobs)
-        due = Counter(map(facts.source, facts))
-        clean = self._stamped(file for file in files if complete[file] == due[file])
-        known = self._known if self._has_same_inputs else {"files": {}, "lists": {}}
+        stamped = Counter(jobs.source(job) for job in facts if job in jobs)
+        all_jobs = Counter(map(facts.source, facts))
+        clean = self._stamped(file for file in files if stamped[file] == all_jobs[file])
         named = lists or {}
         tree = {
             "made": _made(),
             "inputs": self._inputs,
-            "quiet": is_quiet,
+            "quiet": [each.name for each in self._workspace.environments] if is_first_quiet else known["quiet"],
             "jobs": jobs.to_json(),
             "identities": [self._identities[job] for job in jobs],
-            "files": known["files"] | {file: (number, due[file]) for file, number in clean.items()},
+            "files": known["files"] | {file: (number, all_jobs[file]) for file, number in clean.items()},
             "lists": known["lists"] | {f: (number, _digest(named[f])) for f, number in self._stamped(named).items()},
             "snapshots": self._stamped(map(paths.snapshot_file, paths.snapshots(self._root))),
         }
@@ -153,7 +159,7 @@ class BuildCache:
         for job in sorted({*self.jobs, *facts}):
             if job not in facts:
                 table.add(job, self.jobs[job])
-            elif number := self._stamp(*self._paths(job, facts.files(job))):
+            elif (number := self._stamp(*self._paths(job, facts.files(job)))) is not None:
                 is_known = job in self.jobs and self._identities[job] == number
                 table.add(job, facts[job].joined(self.jobs[job]) if is_known else facts[job])
                 self._identities[job] = number
@@ -161,11 +167,11 @@ class BuildCache:
 
     def _stamped(self, files: Iterable[str]) -> dict[str, int]:
         """The identities of those files that did not change since the run began."""
-        return {file: number for file in files if (number := self._stamp(file))}
+        return {file: number for file in files if (number := self._stamp(file)) is not None}
 
     def _stamp(self, *files: str) -> int | None:
         found = self._identity(*files)
-        return found.number if found and self._began and found.newest < self._began else None
+        return found.number if found and self._began is not None and found.newest < self._began else None
 
     def _intact(self, section: str) -> list[str]:
         """The files of a section of the cache that did not change."""
@@ -178,11 +184,7 @@ class BuildCache:
     def _paths(self, job: JobId, names: Iterable[str]) -> list[str]:
         """All that belongs to a job: its folder and lockfile first."""
         folder = job_folder(self._workspace.repository.settings.rendered, *job)
-        return [folder, paths.lock_file(job), *(f"{folder}/{name}" for name in names)]
-
-    @cached_property
-    def _inputs(self) -> str | None:
-        return _digest_of_inputs(self._workspace)
+        return [folder, paths.lockfile_path(job), *(f"{folder}/{name}" for name in names)]
 
     @cached_property
     def _has_same_inputs(self) -> bool:
@@ -190,12 +192,12 @@ class BuildCache:
 
 
 def _digest_of_inputs(workspace: Workspace) -> str | None:
-    """Of the bytes of all that jobs share; None where something of it cannot be read."""
+    """Of the bytes of all that jobs share; None if any of it cannot be read."""
     repository = workspace.repository
     listings = [repository.runtimes(), *map(repository.listed, repository.environments())]
     if workspace.problems or any(listing.diagnostics for listing in listings):
         return None
-    digest = hashlib.sha256(repr(repository.settings).encode())
+    digest = hashlib.sha256(repr((repository.settings, *shipped_runtimes())).encode())
     for file in (file for listing in listings for file in listing.files):
         data = repository.read(file)
         if not isinstance(data, bytes):
@@ -205,7 +207,7 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
 
 
 def _made() -> dict[str, Any]:
-    """By whom a cache was made: nobody else reads it."""
+    """What wrote a cache: anything else discards it."""
     return {
         "format": _FORMAT,
         "compiler": __version__,
@@ -215,16 +217,14 @@ def _made() -> dict[str, Any]:
     }
 
 
-def _own_code() -> int:
-    """Tells this installation from one with other code of the same version, as a checkout of trainform is."""
+def _own_code() -> int | None:
+    """Tells this installation from one with other code of the same version, such as a checkout of trainform."""
     from trainform.installed import declared_plugins
 
-    modules = {
-        "trainform",
-        *(each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"),
-    }
-    found = identity(file for module in sorted(modules) for file in files_of(module))
-    return found.number if found else 0
+    modules = {each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"}
+    files = (os.path.realpath(file) for module in sorted({"trainform", *modules}) for file in files_of(module))
+    found = identity(files)
+    return found.number if found else None
 
 
 def _digest(names: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from trainform.workspace.lockfile import Lock, Pins, RuntimePin
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.review.diff.totals import Ask
-    from trainform.workspace.staleness import Behind
+    from trainform.workspace.behind import Behind
 
 
 class Proof(IntEnum):

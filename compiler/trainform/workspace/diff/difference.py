@@ -11,6 +11,7 @@ from trainform.io.baseline import baseline
 from trainform.io.paths import JobId
 from trainform.review.diff.model import Diff, JobDiff, Reason, diff_job
 from trainform.review.diff.totals import Ask, ask_of
+from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.diff.overview import Overview, overview
@@ -23,9 +24,8 @@ from trainform.workspace.diff.versions import (
     versions_before,
 )
 from trainform.workspace.discovery import Workspace, load_files
+from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
-from trainform.workspace.staleness import current_inputs
-from trainform.workspace.uptodate import take_frozen
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob

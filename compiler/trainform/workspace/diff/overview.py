@@ -31,14 +31,14 @@ class Overview(NamedTuple):
 
     def jobs(self) -> Iterator[JobId]:
         """Those whose lockfile is sound, in order."""
-        return (job for job in self.locks.ids() if job in self.table or self.locks.lock_file(job) is not None)
+        return (job for job in self.locks.ids() if job in self.table or self.locks.lockfile(job) is not None)
 
     def others(self) -> list[JobId]:
         return [job for job in self.locks.ids() if job not in self.table]
 
     def sources(self) -> set[str]:
         """The files that jobs stand in, as sound lockfiles say."""
-        files = filter(None, map(self.locks.lock_file, self.others()))
+        files = filter(None, map(self.locks.lockfile, self.others()))
         return {*map(self.table.source, self.table), *(file.lock.source for file in files)}
 
     def source(self, job: JobId) -> str | None:
@@ -84,7 +84,7 @@ def _read(store: LockStore, asks: Asks, jobs: Sequence[JobId]) -> JobTable:
     """Facts of some jobs; `asks` remembers what it learns of their manifests."""
     table, locks = JobTable(), store.fresh()
     for job in jobs:
-        file = locks.lock_file(job)
+        file = locks.lockfile(job)
         if file is None or file.underway:
             continue
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from errno import ELOOP
 from typing import TYPE_CHECKING
 
-from trainform.io.paths import JobId, folder_bytes, leads_out, lock_file
+from trainform.io.paths import JobId, folder_bytes, leads_out, lockfile_path
 from trainform.k8s.tree import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
@@ -50,12 +50,12 @@ def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, 
     folders = {job_folder(scope.settings_before.rendered, *job): job for job in jobs}
     paths = scope.start.paths(list(folders) if len(folders) < _MANY else [scope.settings_before.rendered])
     wanted = [path for path in paths if path.rpartition("/")[0] in folders]
-    files = scope.start.read([*wanted, *map(lock_file, jobs)])
+    files = scope.start.read([*wanted, *map(lockfile_path, jobs)])
     objects: dict[JobId, list[Tree]] = {job: [] for job in jobs}
     for path in wanted:
         folder, _, name = path.rpartition("/")
         objects[folders[folder]] += _objects(name, files.get(path))
-    return {job: Version.locked(objects[job], lock_in(files.get(lock_file(job)))) for job in jobs}
+    return {job: Version.locked(objects[job], lock_in(files.get(lockfile_path(job)))) for job in jobs}
 
 
 def version_rendered(locks: LockStore, job: JobId) -> Version:

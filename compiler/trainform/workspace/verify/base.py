@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trainform.io.baseline import Commit
 from trainform.io.git import files_at
-from trainform.io.paths import LOCKS, JobId, lock_file
+from trainform.io.paths import LOCKS, JobId, lockfile_path
 from trainform.output.layout import job_folder
 from trainform.workspace.diff.scope import jobs_of
 from trainform.workspace.fingerprint import digest_of_file
@@ -29,9 +29,9 @@ def compare_with(commit: str, found: Sequence[Verdict], locks: LockStore) -> Com
     root, settings = locks.repository.root, locks.repository.settings
     touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
     intact = [each.job for each in found if each.job in touched and each.is_good]
-    files = files_at(root, commit, [lock_file(job) for job in intact])
-    then = {job: lock for job in intact if (lock := lock_in(files.get(lock_file(job))))}  # others are new since then
-    now = {job: file.lock for job in then if (file := locks.lock_file(job))}
+    files = files_at(root, commit, [lockfile_path(job) for job in intact])
+    then = {job: lock for job in intact if (lock := lock_in(files.get(lockfile_path(job))))}
+    now = {job: file.lock for job in then if (file := locks.lockfile(job))}
     frozen = [job for job in then if (then[job].train_job, then[job].pins) == (now[job].train_job, now[job].pins)]
     differing = _differing(frozen, then, now, commit, locks)
     verdicts = [Verdict(v.job, "edited", differing[v.job]) if v.job in differing else v for v in found]

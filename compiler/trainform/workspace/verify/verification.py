@@ -12,18 +12,18 @@ from trainform import __version__
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.io import paths
-from trainform.io.paths import JobId, lock_file, snapshot_file
+from trainform.io.paths import JobId, lockfile_path, snapshot_file
 from trainform.output.layout import job_folder
+from trainform.workspace.behind import third_party, third_party_code
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
 from trainform.workspace.fingerprint import changed_code, digest_of, digests_of_files
+from trainform.workspace.frozen import FrozenJob, frozen_jobs, missing_snapshots, rebuild, take_frozen
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared_files import shared_lists
-from trainform.workspace.staleness import third_party, third_party_code
-from trainform.workspace.uptodate import FrozenJob, frozen_jobs, missing_snapshots, rebuild, take_frozen
 
 if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
@@ -208,9 +208,9 @@ class _Examination:
     def by_digests(self, job: JobId) -> Verdict:
         """By digests alone; what they do not settle is unproven, as yet."""
         if self.locks.broken(job):
-            return Verdict(job, "edited", [lock_file(job)])
-        on_disk = self.locks.on_disk(job) if self.locks.lock_file(job) else None
-        if on_disk is None or isinstance(on_disk, Diagnostic) or on_disk.lock_file is None:
+            return Verdict(job, "edited", [lockfile_path(job)])
+        on_disk = self.locks.on_disk(job) if self.locks.lockfile(job) else None
+        if on_disk is None or isinstance(on_disk, Diagnostic) or on_disk.lockfile is None:
             return Verdict(job, "missing")
         if wrong := sorted({*on_disk.edited({}), *on_disk.foreign({})}):
             return Verdict(job, "edited", _within(on_disk, wrong))
@@ -219,10 +219,10 @@ class _Examination:
         if on_disk.missing:
             return Verdict(job, "missing", _within(on_disk, on_disk.missing))
         frozen = self.frozen.get(job)
-        if frozen is None or on_disk.lock_file.underway:
+        if frozen is None or on_disk.lockfile.underway:
             return Verdict(job, "stale", _within(on_disk, on_disk.digests))
         if frozen.lock.source != frozen.document.file:
-            return Verdict(job, "stale", [lock_file(job)])
+            return Verdict(job, "stale", [lockfile_path(job)])
         return Verdict(job, "unproven")
 
     def _is_provable(self, job: FrozenJob) -> bool:
