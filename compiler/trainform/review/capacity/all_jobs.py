@@ -11,22 +11,18 @@ from trainform.review.capacity.kueue_facts import ClusterQueue
 from trainform.review.capacity.one_job import Judged, Verdict
 from trainform.review.capacity.reasons import too_much_now
 
-Outcome = tuple[Verdict, str]
-"""Another verdict than that of the job alone, and its reason."""
 
+def start_all(judged: Iterable[Judged], cohorts: Cohorts) -> None:
+    """Admit the jobs one after the other, and update the verdict of those that fit alone but not beside the others.
 
-def start_all(judged: Iterable[Judged], cohorts: Cohorts) -> dict[str, Outcome]:
-    """Let the jobs in one after the other; by full name, what becomes of those that do not get in.
-
-    The order is that of Kueue for jobs that come at the same time: by priority; what it leaves open is
-    decided by namespace and name. In a StrictFIFO queue nothing overtakes a job that cannot start. Nothing
-    is preempted. What the jobs use is counted in `cohorts`.
+    The order is Kueue's for jobs that arrive at the same time: by priority, and by namespace and name where that
+    leaves it open. In a StrictFIFO queue nothing overtakes a job that cannot start. Nothing is preempted. What the
+    jobs use is counted in `cohorts`.
     """
     start = _Start(cohorts)
-    for each in sorted(judged, key=_order):
+    for each in sorted(judged, key=lambda each: (-each.job.priority, each.job.namespace, each.job.name)):
         if each.queue and each.heads:
             start.enter(each, each.queue)
-    return start.outcomes
 
 
 @dataclass(slots=True)
@@ -36,17 +32,15 @@ class _Start:
     cohorts: Cohorts
     first: dict[str, str] = field(default_factory=dict)
     undecided: str = ""
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     def enter(self, judged: Judged, queue: ClusterQueue) -> None:
-        name = judged.job.full_name
-        outcome = self._outcome(judged, queue) if judged.verdict == "fits" else None
-        if outcome:
-            self.outcomes[name] = outcome
-        if queue.strict and (outcome or judged.verdict != "fits"):
-            self.first.setdefault(queue.name, name)
+        if judged.verdict == "fits":
+            judged.verdict, judged.reason = self._outcome(judged, queue)
+        if queue.strict and judged.verdict != "fits":
+            self.first.setdefault(queue.name, judged.job.full_name)
 
-    def _outcome(self, judged: Judged, queue: ClusterQueue) -> Outcome | None:
+    def _outcome(self, judged: Judged, queue: ClusterQueue) -> tuple[Verdict, str]:
+        """The verdict on a job that fits alone, and its reason."""
         if first := self.first.get(queue.name):
             return "waits", f"stands behind {first}: ClusterQueue {queue.name} is StrictFIFO"
         if self.undecided:
@@ -60,8 +54,4 @@ class _Start:
             return "unknown", "fits alone; there are too many ways to give its pod sets flavors beside others"
         for key, number in usage.items():
             self.cohorts.use(queue.name, key, number)
-        return None
-
-
-def _order(judged: Judged) -> tuple[int, str, str]:
-    return (-judged.job.priority, judged.job.namespace, judged.job.name)
+        return "fits", ""

@@ -8,11 +8,11 @@ says is that the quota suffices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from trainform.review.capacity.all_jobs import Outcome, start_all
+from trainform.review.capacity.all_jobs import start_all
 from trainform.review.capacity.amounts import written
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
@@ -81,8 +81,11 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
     cohorts = Cohorts(queues.values(), facts)
     judged = [judge(job, queues, cohorts, facts) for job in jobs]
     uses = {name: _queue_uses(queue, cohorts, judged) for name, queue in queues.items()}
-    outcomes = start_all(judged, cohorts)
-    return Capacity(uses, [_verdict(each, outcomes) for each in judged])
+    start_all(judged, cohorts)
+    verdicts = [
+        JobVerdict(each.job.namespace, each.job.name, each.job.queue, each.verdict, each.reason) for each in judged
+    ]
+    return Capacity(uses, verdicts)
 
 
 def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]) -> dict[FlavorResource, QueueUse]:
@@ -95,9 +98,3 @@ def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged])
         )
         for key, quota in queue.quotas.items()
     }
-
-
-def _verdict(judged: Judged, outcomes: Mapping[str, Outcome]) -> JobVerdict:
-    job = judged.job
-    verdict, reason = outcomes.get(job.full_name, (judged.verdict, judged.reason))
-    return JobVerdict(job.namespace, job.name, job.queue, verdict, reason)
