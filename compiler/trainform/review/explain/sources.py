@@ -50,9 +50,15 @@ class Stated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is stated of each leaf: what comes later wins."""
+    """What the documents state of each leaf of a job's objects; what comes later wins."""
 
+    plan: Plan
     stated: dict[At, list[Stated]] = field(default_factory=dict)
+
+    def copy(self, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False) -> None:
+        """As `add`, for the field of a document, unless that is an Environment that is not there."""
+        if author := _author(self.plan, source):
+            self.add(author, source[1], target, key, value, early=early)
 
     def add(
         self,
@@ -97,25 +103,17 @@ def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document
 
     `documents` are those in which companions and key files may stand.
     """
-    sources = Sources()
+    sources = Sources(plan)
     for tree in objects:
         name = object_name(tree)
         for source in (("environment", ("spec", "namespace")), ("trainjob", ("metadata", "namespace"))):
-            _add(sources, plan, source, name, ("metadata", "namespace"))
-        _add(sources, plan, ("trainjob", ("metadata", "name")), name, ("metadata", "name"))
+            sources.copy(source, name, ("metadata", "namespace"))
+        sources.copy(("trainjob", ("metadata", "name")), name, ("metadata", "name"))
     for copy in plan.ledger.copies or ():
         target = copy.object or f"JobSet/{plan.name}"
-        _add(sources, plan, copy.source, target, copy.key, copy.value, early=not copy.actor)
-    _add_whole_objects(sources, plan, objects, list(documents))
+        sources.copy(copy.source, target, copy.key, copy.value, early=not copy.actor)
+    _add_whole_objects(sources, objects, list(documents))
     return sources
-
-
-def _add(
-    sources: Sources, plan: Plan, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False
-) -> None:
-    author = _author(plan, source)
-    if author is not None:
-        sources.add(author, source[1], target, key, value, early=early)
 
 
 def _author(plan: Plan, source: Source) -> Author | None:
@@ -134,8 +132,9 @@ def _author(plan: Plan, source: Source) -> Author | None:
     return Author(origin, name, document)
 
 
-def _add_whole_objects(sources: Sources, plan: Plan, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
+def _add_whole_objects(sources: Sources, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
     """Encrypted Secrets, and companions of the runtime under the names that the job's own copies have."""
+    plan = sources.plan
     for document in documents if plan.destination.document else ():
         for tree in objects:
             if tree is document.tree:
