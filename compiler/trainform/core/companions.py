@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainform.k8s.labels import annotations_of
-from trainform.k8s.tree import Tree, metadata_of, table, without_nulls
+from trainform.k8s.tree import Tree, map_texts, metadata_of, table, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,8 @@ def own_names(companions: Iterable[Tree], job: str) -> dict[str, str]:
 
 
 def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
-    copy: Tree = _renamed(without_nulls(tree), names)
+    # A companion's name is replaced wherever it stands.
+    copy: Tree = map_texts(without_nulls(tree), lambda text: names.get(text, text))
     metadata: Tree = {"name": copy["metadata"]["name"], "namespace": namespace}
     for field in ("labels", "annotations"):
         values = table(copy["metadata"], field)
@@ -75,12 +76,3 @@ def _subject(subject: Any, namespace: str) -> Any:
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject
-
-
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """`value` with every companion's name, wherever it stands, replaced by the job's own."""
-    if isinstance(value, dict):
-        return {key: _renamed(item, names) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    return names.get(value, value) if isinstance(value, str) else value

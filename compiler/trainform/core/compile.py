@@ -9,7 +9,6 @@ from trainform.api.runtime import FRAMEWORKS
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
 from trainform.core.destination import Destination
-from trainform.core.facts import Facts
 from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.gitops import content_hash
@@ -61,7 +60,6 @@ class Compilation(NamedTuple):
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure]
     environment: str
-    facts: Facts
     inputs: Inputs
     unmatched: list[Diagnostic]
 
@@ -99,7 +97,7 @@ def compile_documents(
     failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
     told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
-    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs.facts, inputs, unmatched)
+    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
 
 
 def compile_job(item: Input, shared: Shared) -> CompiledJob:

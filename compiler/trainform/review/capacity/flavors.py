@@ -47,7 +47,7 @@ def choices(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[Choic
 def uncovered(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[str]:
     """The resources that the pod sets ask for and no resource group covers, in sorted order."""
     asked = {name for each in pod_sets for name, number in each.requests.items() if number * each.count}
-    return sorted(name for name in asked if queue.group_of(name) is None)
+    return sorted(asked.difference(*(group.resources for group in queue.groups)))
 
 
 def total(pod_sets: Sequence[PodSetDemand], resource: str) -> int:

@@ -78,9 +78,6 @@ class ClusterQueue:
     stop_policy: str = ""
     strict: bool = False
 
-    def group_of(self, resource: str) -> ResourceGroup | None:
-        return next((group for group in self.groups if resource in group.resources), None)
-
     def undeclared(self) -> str:
         """The first fact about a flavor that is missing, or the empty string."""
         for flavor in self.flavors.values():

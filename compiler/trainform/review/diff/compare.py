@@ -15,7 +15,7 @@ from trainform.k8s.defaults import admit
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 from trainform.k8s.quantity import QuantityError, parse
 from trainform.k8s.schema.validate import check
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, map_texts
 
 _OPEN_MAPS = frozenset(
     [
@@ -134,8 +134,4 @@ def _is_amount(path: Path) -> bool:
 
 def renamed(value: Any, name: str, to: str) -> Any:
     """A copy of a tree in which every string says `to` where it said `name`."""
-    if isinstance(value, str):
-        return value.replace(name, to)
-    if isinstance(value, dict):
-        return {key: renamed(each, name, to) for key, each in value.items()}
-    return [renamed(each, name, to) for each in value] if isinstance(value, list) else value
+    return map_texts(value, lambda text: text.replace(name, to))

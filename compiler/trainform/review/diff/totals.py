@@ -57,9 +57,6 @@ class Balance:
     before: Sum = field(default_factory=Sum)
     after: Sum = field(default_factory=Sum)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"before": self.before.to_json(), "after": self.after.to_json()}
-
 
 @dataclass(slots=True)
 class Totals:
@@ -85,7 +82,8 @@ class Totals:
     def to_json(self) -> dict[str, dict[str, Any]]:
         told: dict[str, dict[str, Any]] = {}
         for (environment, queue), balance in sorted(self.balances.items()):
-            told.setdefault(environment, {})[queue] = balance.to_json()
+            both = {"before": balance.before.to_json(), "after": balance.after.to_json()}
+            told.setdefault(environment, {})[queue] = both
         return told
 
 
