@@ -1,8 +1,7 @@
 """Companions of a runtime: the service account that its pods run as, and the rights of that account.
 
-A runtime whose pods talk to the API server needs objects that no JobSet holds. They stand beside the
-runtime, annotated with its name, and are rendered with each of its jobs: into the job's namespace and
-under the job's name, because an object that two jobs own would be applied twice, and pruned with the first.
+They stand beside the runtime, annotated with its name. Each job gets copies of its own, in its namespace and under
+its name: a shared object would be applied twice, and pruned with the first job.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How much of each quota a ClusterQueue can use: its own, and what its cohorts lend.
 
-A cohort is a tree: ClusterQueues and Cohorts below Cohorts. Each node has the quota of its subtree, of
-which it keeps to itself what its lending limit forbids to lend; the rest is its parent's to hand out.
-Usage counts against the part that a node keeps first, and only then against the parent.
+A cohort is a tree of Cohorts and ClusterQueues. Each node has the quota of its subtree; it keeps what its lending
+limit does not let it lend, and its parent hands out the rest. Usage counts against the kept part first.
 """
 
 from __future__ import annotations

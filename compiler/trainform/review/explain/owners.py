@@ -91,7 +91,8 @@ class _History(NamedTuple):
         stated = self._stated(at, last)
         owner = _naming(self.trace.plan, at, last) or (stated.owner() if stated else last.owner or _unstated(at))
         overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
-        return Field(name, leaf.path, _names(leaf), leaf.value, owner, tuple(overrides))
+        names = tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
+        return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides))
 
     def _stated(self, at: At, step: Assignment) -> Stated | None:
         """The document that has the value, where that was there from the start, or where a plugin copied it."""
@@ -133,10 +134,6 @@ def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
         return None
     line = environment.position(("spec", "gitops", "naming")).line
     return Owner("environment", plan.destination.name, "naming", environment.file, line)
-
-
-def _names(leaf: Leaf) -> tuple[str | None, ...]:
-    return tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
 
 
 def _shipped_companions(job: CompiledJob) -> list[Document]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics.console import Style, styled
@@ -76,10 +76,7 @@ def _tree(fields: Sequence[Field], start: int) -> list[_Row]:
 
 def _shared(left: Path, right: Path) -> int:
     """How many elements both paths begin with."""
-    size = 0
-    while size < min(len(left), len(right)) and left[size] == right[size]:
-        size += 1
-    return size
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
 def _lines(path: Path, shared: int, field: Field) -> list[_Row]:

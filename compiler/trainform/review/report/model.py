@@ -213,12 +213,10 @@ def grouped(jobs: Sequence[FleetJob], *fields: str) -> list[Group]:
     groups: dict[tuple[str, ...], list[FleetJob]] = {}
     for job in jobs:
         groups.setdefault(tuple(getattr(job, field) for field in fields), []).append(job)
-    found = [_group(key, members) for key, members in groups.items()]
+    found = []
+    for key, members in groups.items():
+        total = Sum()
+        for job in members:
+            total.add(job.ask)
+        found.append(Group(key, total, sum(job.gpus for job in members)))
     return sorted(found, key=lambda group: (-group.gpus, -group.sum.pods, group.key))
-
-
-def _group(key: tuple[str, ...], jobs: Sequence[FleetJob]) -> Group:
-    total = Sum()
-    for job in jobs:
-        total.add(job.ask)
-    return Group(key, total, sum(job.gpus for job in jobs))

@@ -1,7 +1,6 @@
 """The report as one self-contained HTML page.
 
-jinja2 escapes every value. The page forbids itself the network and every script but its own, by the hash of
-its text, so that a value that got through would not run either.
+jinja2 escapes every value, and a content security policy allows no network and no script but the page's own.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ FILES = ("page.html.j2", "style.css", "script.js")
 """The texts that a page is made of, in the folder `templates` beside this file."""
 
 MOST_CHANGES = 300
-"""So many changes are told with their fields, those of like jobs once; ten thousand of them nobody could read."""
+"""Groups of changes that are shown with their fields."""
 
 MOST_ERRORS = 100
 
