@@ -10,7 +10,6 @@ from trainform.plugin import (
     Plan,
     Plugin,
     PodSet,
-    Source,
     Tree,
     check_schedulers,
     env_var,
@@ -21,7 +20,7 @@ from trainform.plugin import (
 INITIALIZERS = ("dataset", "model")
 STORAGE_URI = "STORAGE_URI"
 INITIALIZER_VOLUME = "initializer"
-STEPS = ("dataset-initializer", "model-initializer", "trainer")
+STEPS = ("dataset-initializer", "model-initializer", TRAINER_STEP)
 QUEUE_LABELS = (
     "kueue.x-k8s.io/queue-name",
     "kueue.x-k8s.io/priority-class",
@@ -30,7 +29,6 @@ QUEUE_LABELS = (
 )
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 RERUN = "trainform.dev/rerun"
-DEADLINE_RULE = "trainjobDeadline"
 
 
 class JobSet(Plugin):
@@ -42,9 +40,8 @@ class JobSet(Plugin):
     name = "jobset"
 
     def validate(self, plan: Plan) -> None:
-        initializer = plan.job.spec.initializer
         for kind in INITIALIZERS:
-            if initializer is not None and getattr(initializer, kind) is not None:
+            if getattr(plan.job.spec.initializer, kind, None) is not None:
                 _has_initializer(plan, kind)
 
     def enforce_pod_spec(self, plan: Plan) -> None:
@@ -102,23 +99,20 @@ def _has_initializer(plan: Plan, kind: str) -> None:
 
 def _apply_initializer(plan: Plan, pods: PodSet) -> None:
     kind = pods.step.removesuffix("-initializer")
-    initializer = plan.job.spec.initializer
-    wanted = getattr(initializer, kind, None) if initializer and kind in INITIALIZERS else None
+    wanted = getattr(plan.job.spec.initializer, kind, None) if kind in INITIALIZERS else None
     container = pods.container(pods.step)
     if wanted is None or container is None:
         return
     path: Path = ("spec", "initializer", kind)
     if wanted.storage_uri is not None:
         upsert(container, "env", [{"name": STORAGE_URI, "value": wanted.storage_uri}])
-        uri: Source = ("trainjob", (*path, "storageUri"))
-        pods.record_source(uri, "env", (STORAGE_URI, 0), "value", container=container)
+        pods.record_source(("trainjob", (*path, "storageUri")), "env", (STORAGE_URI, 0), "value", container=container)
     upsert(container, "env", map(env_var, wanted.env or ()))
     pods.record_source(("trainjob", (*path, "env")), "env", container=container)
     if wanted.secret_ref is not None:
         name = wanted.secret_ref.name or ""
         container["envFrom"] = [*(container.get("envFrom") or ()), {"secretRef": {"name": name}}]
-        secret: Source = ("trainjob", (*path, "secretRef"))
-        pods.record_source(secret, "envFrom", (name, 0), "secretRef", container=container)
+        pods.record_source(("trainjob", (*path, "secretRef")), "envFrom", (name, 0), "secretRef", container=container)
 
 
 def _tell_lost_ports(plan: Plan) -> None:
@@ -165,10 +159,8 @@ def _controllers_ports(declared: list[Tree], wanted: list[Tree]) -> list[Tree]:
 
 
 def _same_port(ports: list[Tree], port: Tree) -> int | None:
-    for index, other in enumerate(ports):
-        if other.get("containerPort") == port.get("containerPort") or other.get("name") == port.get("name"):
-            return index
-    return None
+    same = (any(port.get(key) == other.get(key) for key in ("containerPort", "name")) for other in ports)
+    return next((index for index, is_same in enumerate(same) if is_same), None)
 
 
 def _port(port: Tree) -> tuple[object, ...]:
@@ -203,7 +195,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
     """D13: the trainer's Job gets the deadline, and exceeding it fails the JobSet at once, since a restart would
     reset the clock."""
     deadline = plan.job.spec.active_deadline_seconds
-    trainers = [pods for pods in plan.pod_sets if pods.step == "trainer"]
+    trainers = [pods for pods in plan.pod_sets if pods.step == TRAINER_STEP]
     if deadline is None or not trainers:
         return
     for pods in trainers:
@@ -211,7 +203,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
         pods.job_spec["activeDeadlineSeconds"] = deadline if own is None else min(own, deadline)
         pods.record_source(("trainjob", ("spec", "activeDeadlineSeconds")), "activeDeadlineSeconds")
     rule = {
-        "name": DEADLINE_RULE,
+        "name": "trainjobDeadline",
         "action": "FailJobSet",
         "onJobFailureReasons": ["DeadlineExceeded"],
         "targetReplicatedJobs": [pods.name for pods in trainers],

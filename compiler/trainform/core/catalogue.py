@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trainform.api import TrainJob
+    from trainform.api.trainjob import RuntimeRef
 
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
@@ -53,7 +54,7 @@ def find_runtime(
     TrainingRuntime must be in the job's namespace, as in the cluster.
     """
     ref = job.spec.runtime_ref
-    namespace = job.metadata.namespace or inputs.namespace
+    _, namespace, _ = item.key
     key = (ref.kind, "" if ref.kind == KINDS[0] else namespace, ref.name)
     runtime = inputs.runtimes.get(key)
     if runtime is None and ref.kind == KINDS[0]:
@@ -69,20 +70,15 @@ def find_runtime(
 
 def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue) -> Diagnostic:
     ref = job.spec.runtime_ref
-    where = f" in namespace {job.metadata.namespace or inputs.namespace}" if ref.kind == KINDS[1] else ""
-    return Diagnostic(
-        "TF201",
-        "error",
-        f"{ref.kind} {ref.name!r} not found{where}",
-        _other_place(job, inputs, catalogue) or _near(job, inputs, catalogue),
-        ("spec", "runtimeRef", "name"),
-        item.document,
-    )
+    _, namespace, _ = item.key
+    where = f" in namespace {namespace}" if ref.kind == KINDS[1] else ""
+    message = f"{ref.kind} {ref.name!r} not found{where}"
+    hint = _other_place(ref, namespace, inputs, catalogue) or _near(ref, namespace, inputs, catalogue)
+    return Diagnostic("TF201", "error", message, hint, ("spec", "runtimeRef", "name"), item.document)
 
 
-def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
+def _other_place(ref: RuntimeRef, own: str, inputs: Inputs, catalogue: Catalogue) -> str:
     """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
-    ref, own = job.spec.runtime_ref, job.metadata.namespace or inputs.namespace
     same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
     for kind, namespace, name in same_name:
         if namespace in ("", own):
@@ -94,9 +90,7 @@ def _other_place(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
     return ""
 
 
-def _near(job: TrainJob, inputs: Inputs, catalogue: Catalogue) -> str:
-    ref = job.spec.runtime_ref
-    namespace = job.metadata.namespace or inputs.namespace
+def _near(ref: RuntimeRef, namespace: str, inputs: Inputs, catalogue: Catalogue) -> str:
     usable = sorted(n for kind, ns, n in inputs.runtimes if kind == ref.kind and ns in ("", namespace))
     if ref.kind == KINDS[0]:
         usable = sorted({*usable, *catalogue.names()})

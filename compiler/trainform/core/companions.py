@@ -1,8 +1,7 @@
 """Companions of a runtime: the service account that its pods run as, and the rights of that account.
 
-A runtime whose pods talk to the API server needs objects that no JobSet holds. They stand beside the
-runtime, annotated with its name, and are rendered with each of its jobs: into the job's namespace and
-under the job's name, because an object that two jobs own would be applied twice, and pruned with the first.
+They stand beside the runtime, annotated with its name. Each job gets copies of its own, in its namespace and under
+its name: a shared object would be applied twice, and pruned with the first job.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trainform.k8s.labels import annotations_of
-from trainform.k8s.tree import Tree, metadata_of, table, without_nulls
+from trainform.k8s.tree import Tree, map_texts, metadata_of, table, without_nulls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +57,8 @@ def own_names(companions: Iterable[Tree], job: str) -> dict[str, str]:
 
 
 def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
-    copy: Tree = _renamed(without_nulls(tree), names)
+    # A companion's name is replaced wherever it stands.
+    copy: Tree = map_texts(without_nulls(tree), lambda text: names.get(text, text))
     metadata: Tree = {"name": copy["metadata"]["name"], "namespace": namespace}
     for field in ("labels", "annotations"):
         values = table(copy["metadata"], field)
@@ -75,12 +75,3 @@ def _subject(subject: Any, namespace: str) -> Any:
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject
-
-
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """`value` with every companion's name, wherever it stands, replaced by the job's own."""
-    if isinstance(value, dict):
-        return {key: _renamed(item, names) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    return names.get(value, value) if isinstance(value, str) else value

@@ -8,10 +8,10 @@ from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.api.runtime import FRAMEWORKS
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
-from trainform.core.environment import Destination
-from trainform.core.facts import Facts
+from trainform.core.destination import Destination
 from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
+from trainform.core.gitops import content_hash
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
@@ -20,6 +20,7 @@ from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
 from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -59,7 +60,6 @@ class Compilation(NamedTuple):
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure]
     environment: str
-    facts: Facts
     inputs: Inputs
     unmatched: list[Diagnostic]
 
@@ -94,10 +94,10 @@ def compile_documents(
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
     selected = [item for item in inputs.jobs if shared.destination.selects(item)]
     jobs = [compile_job(item, shared) for item in selected]
-    failed = any(_failed(job.diagnostics) for job in jobs)
+    failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
     told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
-    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs.facts, inputs, unmatched)
+    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
 
 
 def compile_job(item: Input, shared: Shared) -> CompiledJob:
@@ -113,23 +113,15 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
     plan = take_apart(item, runtime, shared, diagnostics)
     try:
         if shared.destination.hashes_names:
-            plan = take_apart(item, runtime, shared, diagnostics, _hashed_name(plan, shared))
+            # Built once under its plain name, then again under the new one: only then are problems reported.
+            shared.pipeline.build(plan)
+            plan.patch()
+            plan = take_apart(item, runtime, shared, diagnostics, f"{plan.name}-{content_hash(plan.objects)}")
         shared.pipeline.run(plan, finish)
     except PluginFailure as failure:
         shared.failures.append(failure)
         plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
     return _result(item, shared, plan.diagnostics, plan, runtime)
-
-
-def _hashed_name(plan: Plan, shared: Shared) -> str:
-    """The JobSet's name with a content hash: build the job once under its plain name, then hash the objects.
-
-    The caller builds it again under the new name, and only then reports problems."""
-    from trainform.core.gitops import hashed_name
-
-    shared.pipeline.build(plan)
-    plan.patch()
-    return hashed_name(plan)
 
 
 def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Diagnostic], name: str = "") -> Plan:
@@ -203,16 +195,12 @@ def _result(
         namespace,
         shared.destination.name,
         item.document,
-        [] if plan is None or _failed(diagnostics) else plan.objects,
+        [] if plan is None or has_errors(diagnostics) else plan.objects,
         diagnostics,
         sorted({d.code.removeprefix("TF") for d in told if d.code.startswith("TFD")}),
         plan.secrets if plan else [],
         runtime,
     )
-
-
-def _failed(diagnostics: Iterable[Diagnostic]) -> bool:
-    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
 
 
 def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:

@@ -135,13 +135,4 @@ def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity =
         if told.severity == severity == "error" and told.place is source and told.path == path and not told.object:
             plan.diagnostics[index] = told._replace(object=name, object_path=problem.path)
             return
-    plan.report(
-        problem.code,
-        problem.message,
-        severity=severity,
-        hint=problem.hint,
-        path=path,
-        place=source,
-        object=name,
-        object_path=problem.path,
-    )
+    plan.report_object(tree, problem.path, problem.code, problem.message, severity=severity, hint=problem.hint)

@@ -8,7 +8,7 @@ from trainform.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from trainform.api import Runtime
-    from trainform.core.environment import Destination
+    from trainform.core.destination import Destination
     from trainform.core.provenance import Source
     from trainform.diagnostics import Path, Severity
 

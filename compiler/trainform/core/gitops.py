@@ -34,17 +34,13 @@ LAST_WAVE = 0
 
 def annotate(plan: Plan) -> None:
     """Annotate the finished objects of a plan for its Environment's engine."""
-    if not plan.destination.is_default:
-        plan.objects = [_annotated(tree, plan.environment) for tree in plan.objects]
-
-
-def _annotated(tree: Tree, environment: Environment) -> Tree:
-    added = engine_annotations(tree, environment)
-    if not added:
-        return tree
-    metadata = tree["metadata"]
-    annotations = {**(metadata.get("annotations") or {}), **added}
-    return {**tree, "metadata": {**metadata, "annotations": annotations}}
+    if plan.destination.is_default:
+        return
+    for index, tree in enumerate(plan.objects):
+        if added := engine_annotations(tree, plan.environment):
+            metadata = tree["metadata"]
+            annotations = {**(metadata.get("annotations") or {}), **added}
+            plan.objects[index] = {**tree, "metadata": {**metadata, "annotations": annotations}}
 
 
 def sync_wave(kind: str) -> int:
@@ -114,11 +110,6 @@ KEY_KINDS = frozenset({"Secret", "SealedSecret", "ExternalSecret", "SSHKey"})
 """Objects that bring keys. Fresh keys, or another way to them, are no reason to train anew."""
 
 
-def hashed_name(plan: Plan) -> str:
-    """`<job>-<hash>` for a plan whose objects are built under the job's own name, and patched."""
-    return f"{plan.name}-{content_hash(plan.objects)}"
-
-
 def content_hash(objects: Iterable[Tree]) -> str:
     """`LENGTH` characters of `ALPHABET`, by the SHA-256 of the objects' canonical JSON.
 
@@ -127,14 +118,14 @@ def content_hash(objects: Iterable[Tree]) -> str:
     """
     from hashlib import sha256
 
-    content = sorted(_content(tree) for tree in objects if tree["kind"] not in KEY_KINDS)
-    digest = sha256("\n".join(content).encode()).digest()
-    return _spelled(int.from_bytes(digest))
-
-
-def _content(tree: Tree) -> str:
-    """One object as canonical JSON: sorted keys, no blanks, ASCII."""
-    return json.dumps(_without_engine(admit(tree)), sort_keys=True, separators=(",", ":"))
+    content = (_without_engine(admit(tree)) for tree in objects if tree["kind"] not in KEY_KINDS)
+    canonical = sorted(json.dumps(tree, sort_keys=True, separators=(",", ":")) for tree in content)
+    number = int.from_bytes(sha256("\n".join(canonical).encode()).digest())
+    digits = []
+    for _ in range(LENGTH):
+        number, digit = divmod(number, len(ALPHABET))
+        digits.append(ALPHABET[digit])
+    return "".join(digits)
 
 
 def _without_engine(tree: Tree) -> Tree:
@@ -143,11 +134,3 @@ def _without_engine(tree: Tree) -> Tree:
     kept = {key: value for key, value in annotations.items() if not key.startswith(PREFIXES)}
     rest = {key: value for key, value in metadata.items() if key != "annotations"}
     return {**tree, "metadata": {**rest, "annotations": kept} if kept else rest}
-
-
-def _spelled(number: int) -> str:
-    digits = []
-    for _ in range(LENGTH):
-        number, digit = divmod(number, len(ALPHABET))
-        digits.append(ALPHABET[digit])
-    return "".join(digits)

@@ -11,6 +11,7 @@ from trainform.core.companions import in_order, runtime_of
 from trainform.core.facts import Facts
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
+from trainform.diagnostics.order import has_errors
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS
 from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
@@ -181,7 +182,7 @@ def _input(
         told += _read_differently(document, found)
     if (known or runtime_of(document.tree)) and earlier is not document:
         told.append(_twice(document, earlier))
-    sound = found.whole and not any(problem.severity == "error" for problem in told[: len(source)])
+    sound = found.whole and not has_errors(told[: len(source)])
     return Input(document, key, found, tuple(told), sound)
 
 

@@ -109,7 +109,8 @@ class JobSetView(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree) -> JobSetView:
-        return cls(tree, [ReplicatedJob.of(job, index) for index, job in enumerate(_replicated_jobs(tree))])
+        jobs = tables(table(tree, "spec"), "replicatedJobs")
+        return cls(tree, [ReplicatedJob.of(job, index) for index, job in enumerate(jobs)])
 
     @property
     def spec(self) -> Tree:
@@ -122,7 +123,3 @@ class JobSetView(NamedTuple):
     @property
     def annotations(self) -> Tree:
         return annotations_of(self.tree)
-
-
-def _replicated_jobs(jobset: Tree) -> list[Tree]:
-    return tables(table(jobset, "spec"), "replicatedJobs")

@@ -44,7 +44,13 @@ class Pipeline(NamedTuple):
         idle = self.build(plan)
         if finish(plan):
             self._stage("check", plan, idle)
-        _report_conflicts(plan)
+        for what, first, second in plan.ledger.conflicts:
+            plan.report(
+                "TF310",
+                f"plugins {first} and {second} set {what} to different values",
+                hint="use a runtime or Environment that activates only one of them",
+                path=("spec", "runtimeRef", "name"),
+            )
 
     def build(self, plan: Plan) -> set[Plugin]:
         """Run all stages but `check`; the answer says which plugins do not act for the job."""
@@ -89,13 +95,3 @@ def _failure(plugin: Plugin, method: str, error: Exception) -> PluginFailure:
 
 def _takes_part(plugin: Plugin, stage: str) -> bool:
     return getattr(type(plugin), stage) is not getattr(Plugin, stage)
-
-
-def _report_conflicts(plan: Plan) -> None:
-    for what, first, second in plan.ledger.conflicts:
-        plan.report(
-            "TF310",
-            f"plugins {first} and {second} set {what} to different values",
-            hint="use a runtime or Environment that activates only one of them",
-            path=("spec", "runtimeRef", "name"),
-        )

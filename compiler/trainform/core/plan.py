@@ -13,18 +13,23 @@ from trainform.core.provenance import Ledger, Source, blame
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
+from trainform.diagnostics.order import has_errors
 from trainform.k8s.tree import Tree, object_name
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
-    from trainform.core.environment import Destination
+    from trainform.core.destination import Destination
     from trainform.source import Document
 
 
 class Where(TypedDict, total=False):
-    """Where a problem is: see `Plan.report`."""
+    """Where a problem is: at `path` of `place` (default: the TrainJob), or at a `source`.
+
+    `point` is a more exact place for the caret, where `path` is the wider field that the controller's own validation
+    names. `object` and `object_path` say in which finished object the problem shows.
+    """
 
     path: Path
     place: Place | None
@@ -108,10 +113,7 @@ class Plan:
     @property
     def trainer_pod_set(self) -> PodSet | None:
         """The first pod set of the trainer step, which is the one that upstream works on."""
-        for pods in self.pod_sets:
-            if pods.step == TRAINER_STEP:
-                return pods
-        return None
+        return next((pods for pods in self.pod_sets if pods.step == TRAINER_STEP), None)
 
     @property
     def trainer_container(self) -> Tree | None:
@@ -135,51 +137,22 @@ class Plan:
 
     @property
     def failed(self) -> bool:
-        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return has_errors(self.diagnostics)
 
     def report(
-        self,
-        code: str,
-        message: str,
-        *,
-        severity: Severity = "error",
-        hint: str = "",
-        path: Path = (),
-        place: Place | None = None,
-        source: Source | None = None,
-        point: Path = (),
-        object: str = "",
-        object_path: Path = (),
+        self, code: str, message: str, *, severity: Severity = "error", hint: str = "", **where: Unpack[Where]
     ) -> None:
-        """Report a problem at `path` of `place` (default: the TrainJob), or at a `source`.
-
-        `point` is a more exact place for the caret, where `path` is the wider field that the
-        controller's own validation names. `object` and `object_path` say in which finished object the problem shows.
-        """
-        if source is not None:
+        """Report a problem."""
+        path, place, point = where.get("path", ()), where.get("place"), where.get("point", ())
+        if source := where.get("source"):
             origin, path = source
             documents = {"runtime": self.runtime_document, "environment": self.destination.document}
             place = documents.get(origin)
         if place is None:
-            place, path, point = (
-                self.job_document,
-                self.job_read.source_path(path),
-                self.job_read.source_path(point),
-            )
-        self.diagnostics.append(
-            Diagnostic(
-                code,
-                severity,
-                message,
-                hint,
-                path,
-                place,
-                at=place.position(point) if point else None,
-                plugin=self.ledger.actor,
-                object=object,
-                object_path=object_path,
-            )
-        )
+            place, path, point = self.job_document, self.job_read.source_path(path), self.job_read.source_path(point)
+        at = place.position(point) if point else None
+        shown = where.get("object", ""), where.get("object_path", ())
+        self.diagnostics.append(Diagnostic(code, severity, message, hint, path, place, at, self.ledger.actor, *shown))
 
     def report_object(
         self,
@@ -194,21 +167,10 @@ class Plan:
     ) -> None:
         """Report a problem of the element at `path` of a finished object: at `source`, else where TrainJob or
         runtime set it."""
-        place = None
-        found = path
+        where: Where = {"source": source, "object": object_name(tree), "object_path": path}
         if source is None:
-            place, found = blame(self, tree, path)
-        self.report(
-            code,
-            message,
-            severity=severity,
-            hint=hint,
-            path=found,
-            place=place,
-            source=source,
-            object=object_name(tree),
-            object_path=path,
-        )
+            where["place"], where["path"] = blame(self, tree, path)
+        self.report(code, message, severity=severity, hint=hint, **where)
 
     def warn(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
         """Report something that works, but hardly as meant."""

@@ -104,10 +104,7 @@ class PodSet:
 
     def container(self, name: str) -> Tree | None:
         """The container `name`, init containers excepted."""
-        for container in self.containers:
-            if container.get("name") == name:
-                return container
-        return None
+        return next((container for container in self.containers if container.get("name") == name), None)
 
     @property
     def step_label_path(self) -> Path:

@@ -67,11 +67,8 @@ def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ..
         if entry_point.name in found:
             raise PluginError(_taken(entry_point, found[entry_point.name]))
         found[entry_point.name] = _load(entry_point)
-    return tuple(found[name] for name in sorted(found, key=_rank))
-
-
-def _rank(name: str) -> tuple[int, str]:
-    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+    third_party = sorted(found.keys() - set(ORDER))
+    return tuple(found[name] for name in (*ORDER, *third_party) if name in found)
 
 
 def _load(entry_point: EntryPoint) -> Installed:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from trainform.k8s.tree import Tree, metadata_of
+from trainform.k8s.tree import Tree, metadata_of, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 
 KeyKind = Literal["ssh", "curve"]
@@ -60,25 +60,19 @@ def is_key_file(tree: Tree) -> bool:
     """Whether a document holds keys of a job: sealed, encrypted by SOPS, or (a fault) in the clear."""
     if tree.get("kind") == "SealedSecret":
         return True
-    return tree.get("kind") == "Secret" and ("sops" in tree or any(map(_is_of_a_job, _values(tree))))
+    of_jobs = {key for _, keys in _SHAPES.values() for key in keys}
+    return tree.get("kind") == "Secret" and ("sops" in tree or any(key in of_jobs for key, _ in _entries(tree)))
 
 
 def is_in_the_clear(tree: Tree) -> bool:
     """Whether a key file is a Secret with a value that SOPS did not encrypt."""
-    fields = (tree.get("data"), tree.get("stringData"))
-    values = [value for field in fields if isinstance(field, dict) for value in field.values()]
-    encrypted = all(isinstance(value, str) and value.startswith(_ENCRYPTED) for value in values)
+    encrypted = all(isinstance(value, str) and value.startswith(_ENCRYPTED) for _, value in _entries(tree))
     return tree.get("kind") == "Secret" and not (encrypted and "sops" in tree)
 
 
-def _values(tree: Tree) -> Iterator[str]:
-    for field in ("data", "stringData"):
-        values = tree.get(field)
-        yield from values if isinstance(values, dict) else ()
-
-
-def _is_of_a_job(key: str) -> bool:
-    return any(key in keys for _, keys in _SHAPES.values())
+def _entries(tree: Tree) -> list[tuple[object, object]]:
+    """Keys and values of a Secret; a key in both fields comes twice."""
+    return [*table(tree, "data").items(), *table(tree, "stringData").items()]
 
 
 def key_files(trees: Iterable[Tree]) -> KeyFiles:

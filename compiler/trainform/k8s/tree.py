@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from trainform.diagnostics import Path
 
 T = TypeVar("T")
@@ -79,6 +81,15 @@ def name_of(tree: Tree) -> str:
 def object_name(tree: Tree) -> str:
     """Kind and name, as kubectl writes them: `JobSet/llm`."""
     return f"{text(tree, 'kind')}/{name_of(tree)}"
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A copy of a tree with `change` applied to every string in it; keys stay."""
+    if isinstance(value, dict):
+        return {key: map_texts(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        return [map_texts(each, change) for each in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def without_nulls(tree: T) -> T:

@@ -42,7 +42,9 @@ def gather(workspace: Workspace) -> Gathered:
     for each, compilation in zip(environments, outcome.compilations, strict=True):
         own = _frozen(workspace.repository, frozen[each.name], notes, current[each.name])
         jobs = [*own, *map(_compiled, compilation.jobs)]
-        fleets.append(fleet(each.name, jobs, compilation.facts, is_sound=not has_errors(compilation.diagnostics)))
+        fleets.append(
+            fleet(each.name, jobs, compilation.inputs.facts, is_sound=not has_errors(compilation.diagnostics))
+        )
     return Gathered(tuple(fleets), late, outcome)
 
 

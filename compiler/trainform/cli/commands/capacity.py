@@ -49,7 +49,7 @@ def _capacity(compilation: Compilation) -> Capacity:
     from trainform.review.capacity.verdicts import capacity as hold
 
     jobsets = [tree for job in compilation.jobs for tree in job.objects if tree["kind"] == "JobSet"]
-    return hold([job_demand(tree, compilation.facts) for tree in jobsets], compilation.facts)
+    return hold([job_demand(tree, compilation.inputs.facts) for tree in jobsets], compilation.inputs.facts)
 
 
 def _exit_code(environments: Mapping[str, Capacity]) -> int:

@@ -6,11 +6,11 @@ the JobSet leaves a gang that waits forever, or a launcher that cannot reach its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.jobset_view import JobSetView
-from trainform.core.patches.hostfile import HOSTFILE, HostNames, listed_hosts
 from trainform.core.patches.objects import Patched
 from trainform.core.patches.targets import PatchProblem
 from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum
@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 
 GROUP_KEYS = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
 """Where a pod names its PodGroup: for the coscheduling plugin, and for Volcano."""
+
+_HOSTFILE: Path = ("data", "hostfile")
+"""Where a ConfigMap holds one."""
+
+_Size = tuple[int, int]
+"""Replicas of a replicated job, and pods of each."""
+
+_Pod = tuple[str, int, int]
+"""Replicated job, replica, and index of the pod."""
+
+_POD = re.compile("(.+)-(0|[1-9][0-9]{0,9})-(0|[1-9][0-9]{0,9})")
 
 _OR_NODES = "or set the number of nodes in the job instead"
 
@@ -104,8 +115,8 @@ def _resources(change: _Change, now: Tree) -> Iterator[_Misfit]:
 
 
 def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
-    listed, pods = listed_hosts(now), HostNames.of(change.new)
-    then, pods_then = listed_hosts(change.then), HostNames.of(change.old)
+    listed, pods = _listed_hosts(now), _HostNames.of(change.new)
+    then, pods_then = _listed_hosts(change.then), _HostNames.of(change.old)
     if (listed, pods) == (then, pods_then):
         return
     strangers = [host for host in listed if pods.find(host) is None]
@@ -113,9 +124,9 @@ def _hosts(change: _Change, now: Tree) -> Iterator[_Misfit]:
     missing = next(pods.missing(listed, jobs), "")
     jobset, hint = object_name(change.new.tree), f"also patch the hostfile, {_OR_NODES}"
     if strangers:
-        yield _Misfit(now, HOSTFILE, f"lists {strangers[0]}, which is not a pod of {jobset}", hint)
+        yield _Misfit(now, _HOSTFILE, f"lists {strangers[0]}, which is not a pod of {jobset}", hint)
     elif missing:
-        yield _Misfit(now, HOSTFILE, f"does not list {missing}, a pod of {jobset}", hint)
+        yield _Misfit(now, _HOSTFILE, f"does not list {missing}, a pod of {jobset}", hint)
 
 
 def _pod_count(jobset: JobSetView) -> int:
@@ -174,3 +185,47 @@ def _told(misfit: _Misfit, jobset: Tree, patched: Patched) -> PatchProblem:
     index = max(patched.changed.get(each, -1) for each in (name, object_name(jobset)))
     message = misfit.message if not misfit.path else f"after the patches, {name} {misfit.message}"
     return PatchProblem(index, ("patch",), message, misfit.hint, object=name, object_path=misfit.path)
+
+
+def _listed_hosts(config_map: Tree) -> list[str]:
+    """The first word of each line of a hostfile, without the slots that may follow a colon."""
+    lines = (line.split() for line in text(table(config_map, "data"), "hostfile").splitlines())
+    return [words[0].partition(":")[0] for words in lines if words and not words[0].startswith("#")]
+
+
+class _HostNames(NamedTuple):
+    """The host names of a JobSet's pods: `<jobset>-<job>-<replica>-<pod>.<subdomain>`.
+
+    They are counted, never listed: a patch may ask for two thousand million of them.
+    """
+
+    jobset: str
+    subdomain: str
+    sizes: Mapping[str, _Size]
+
+    @classmethod
+    def of(cls, jobset: JobSetView) -> _HostNames:
+        name, network = name_of(jobset.tree), table(jobset.spec, "network")
+        sizes = {job.name: (job.replicas, job.parallelism) for job in jobset.jobs}
+        return cls(name, text(network, "subdomain") or name, sizes)
+
+    def find(self, host: str) -> _Pod | None:
+        """The pod of a host name, which may go on with namespace and cluster; None for a stranger."""
+        name, _, domain = host.partition(".")
+        start = f"{self.jobset}-"
+        parts = _POD.fullmatch(name.removeprefix(start)) if name.startswith(start) else None
+        if parts is None or domain.split(".")[0] != self.subdomain:
+            return None
+        job, replica, pod = parts[1], int(parts[2]), int(parts[3])
+        count, size = self.sizes.get(job, (0, 0))
+        return (job, replica, pod) if replica < count and pod < size else None
+
+    def missing(self, hosts: Iterable[str], jobs: Collection[str]) -> Iterator[str]:
+        """The hosts of the replicated `jobs` that are not among `hosts`, in order."""
+        found = {self.find(host) for host in hosts}
+        for job in (job for job in self.sizes if job in jobs):
+            count, size = self.sizes[job]
+            for index in range(count * size):
+                replica, pod = divmod(index, size)
+                if (job, replica, pod) not in found:
+                    yield f"{self.jobset}-{job}-{replica}-{pod}.{self.subdomain}"

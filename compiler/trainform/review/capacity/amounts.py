@@ -5,7 +5,7 @@ Integers, so that sums and comparisons are exact and the same as Kueue's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from trainform.k8s.quantity import NANO, Quantity
 
@@ -40,6 +40,11 @@ def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
     suffixes = [suffix for power, suffix in enumerate(_BYTES) if not any(n % 1024**power for n in numbers)]
     power = len(suffixes) - 1 if any(numbers) else 0
     return tuple(f"{number // 1024**power}{_BYTES[power] if number else ''}" for number in numbers)
+
+
+def devices_first(resources: Iterable[str]) -> list[str]:
+    """Names of resources in the order in which they are shown: GPUs and the like, then cpu, memory and the rest."""
+    return sorted(resources, key=lambda name: ("/" not in name, name))
 
 
 def _is_binary(resource: str) -> bool:

@@ -56,9 +56,7 @@ def _find(choices: Sequence[Choice], room: Room) -> Usage | None:
 def _fitting(choice: Choice, room: Room) -> tuple[str, ...]:
     """The flavors that suffice for the choice by itself."""
     return tuple(
-        flavor
-        for flavor in choice.flavors
-        if all(number <= room(FlavorResource(flavor, resource)) for resource, number in choice.amounts.items())
+        flavor for flavor in choice.flavors if all(number <= room(key) for key, number in choice.usage(flavor).items())
     )
 
 
@@ -102,7 +100,7 @@ class _Search:
             raise Undecided
         before = self.usage
         self.usage = _added(before, self.choices[index], flavor)
-        fits = all(self.usage[key] <= self.room(key) for key in _keys(self.choices[index], flavor))
+        fits = all(self.usage[key] <= self.room(key) for key in self.choices[index].usage(flavor))
         if fits and self.run(index + 1):
             return True
         self.usage = before
@@ -111,14 +109,9 @@ class _Search:
 
 def _added(usage: Usage, choice: Choice, flavor: str) -> Usage:
     added = dict(usage)
-    for resource, number in choice.amounts.items():
-        key = FlavorResource(flavor, resource)
+    for key, number in choice.usage(flavor).items():
         added[key] = added.get(key, 0) + number
     return added
-
-
-def _keys(choice: Choice, flavor: str) -> list[FlavorResource]:
-    return [FlavorResource(flavor, resource) for resource in choice.amounts]
 
 
 def preferred(choices: Sequence[Choice]) -> Usage:

@@ -1,8 +1,7 @@
 """How much of each quota a ClusterQueue can use: its own, and what its cohorts lend.
 
-A cohort is a tree: ClusterQueues and Cohorts below Cohorts. Each node has the quota of its subtree, of
-which it keeps to itself what its lending limit forbids to lend; the rest is its parent's to hand out.
-Usage counts against the part that a node keeps first, and only then against the parent.
+A cohort is a tree of Cohorts and ClusterQueues. Each node has the quota of its subtree; it keeps what its lending
+limit does not let it lend, and its parent hands out the rest. Usage counts against the kept part first.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class _Node:
             return 0
         return max(0, self.subtree[key] - quota.lending_limit)
 
-    def borrowing_limit(self, key: FlavorResource) -> int | None:
-        quota = self.quotas.get(key)
-        return quota.borrowing_limit if quota else None
+    def way_up(self) -> list[_Node]:
+        """This node and those above it, up to the root."""
+        return [self, *(self.parent.way_up() if self.parent else ())]
 
 
 class Cohorts:
@@ -52,31 +51,28 @@ class Cohorts:
         """By ClusterQueue: the cohorts above it that go round in a circle, below which nothing is let in."""
         for queue in queues:
             self._add_queue(queue, facts)
-        self._add_unused(facts)
+        for name in self._parents:  # cohorts without a queue may have a quota to lend
+            if not circle(name, self._parents):
+                self._cohort(name, facts)
         self._hand_up()
 
     def most(self, queue: str, key: FlavorResource) -> int:
         """What the queue could use if nobody else used anything."""
-        available = 0
-        for node in self._downwards(queue):
-            if node.parent is None:
-                available = node.subtree[key]
-                continue
-            available += node.kept(key)
-            limit = node.borrowing_limit(key)
-            if limit is not None:
-                available = min(node.subtree[key] + limit, available)
-        return available
+        return self._available(queue, key, in_use=False)
 
     def left(self, queue: str, key: FlavorResource) -> int:
         """What the queue can use beside what is in use."""
+        return self._available(queue, key, in_use=True)
+
+    def _available(self, queue: str, key: FlavorResource, *, in_use: bool) -> int:
         available = 0
-        for node in self._downwards(queue):
+        for node in reversed(self._queues[queue].way_up()):
+            kept, used = node.kept(key), node.usage[key] if in_use else 0
             if node.parent is None:
-                available = node.subtree[key] - node.usage[key]
+                available = node.subtree[key] - used
                 continue
-            kept, used = node.kept(key), node.usage[key]
-            limit = node.borrowing_limit(key)
+            quota = node.quotas.get(key)
+            limit = quota.borrowing_limit if quota else None
             if limit is not None:
                 available = min(node.subtree[key] - kept - max(0, used - kept) + limit, available)
             available += max(0, kept - used)
@@ -84,19 +80,12 @@ class Cohorts:
 
     def use(self, queue: str, key: FlavorResource, number: int) -> None:
         """Count an amount as used: what a node does not keep for itself is its parent's."""
-        for node in reversed(self._downwards(queue)):
+        for node in self._queues[queue].way_up():
             kept_left = max(0, node.kept(key) - node.usage[key])
             node.usage[key] += number
             number -= kept_left
             if number <= 0:
                 return
-
-    def _downwards(self, queue: str) -> list[_Node]:
-        """The nodes from the root down to the queue."""
-        way = [self._queues[queue]]
-        while parent := way[-1].parent:
-            way.append(parent)
-        return way[::-1]
 
     def _add_queue(self, queue: ClusterQueue, facts: Facts) -> None:
         way = circle(queue.cohort, self._parents) if queue.cohort else []
@@ -104,12 +93,6 @@ class Cohorts:
             self.circles[queue.name] = way
         parent = self._cohort(queue.cohort, facts) if queue.cohort and not way else None
         self._queues[queue.name] = _Node(queue.quotas, parent)
-
-    def _add_unused(self, facts: Facts) -> None:
-        """Cohorts without a queue may have a quota to lend."""
-        for name in self._parents:
-            if not circle(name, self._parents):
-                self._cohort(name, facts)
 
     def _cohort(self, name: str, facts: Facts) -> _Node:
         """The node of a cohort, which exists by being named, and those above it."""
@@ -126,16 +109,9 @@ class Cohorts:
     def _hand_up(self) -> None:
         """Sum up the quotas from below: every node before its parent."""
         nodes = [*self._queues.values(), *self._cohorts.values()]
-        for node in sorted(nodes, key=_depth, reverse=True):
+        for node in sorted(nodes, key=lambda node: len(node.way_up()), reverse=True):
             for key, quota in node.quotas.items():
                 node.subtree[key] += quota.nominal
             if node.parent:
                 for key, number in node.subtree.items():
                     node.parent.subtree[key] += number - node.kept(key)
-
-
-def _depth(node: _Node) -> int:
-    depth = 0
-    while node.parent:
-        node, depth = node.parent, depth + 1
-    return depth

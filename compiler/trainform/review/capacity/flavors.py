@@ -9,7 +9,7 @@ from trainform.k8s.labels import node_matches, untolerated
 from trainform.k8s.tree import Tree, tables, text
 from trainform.review.capacity.amounts import PODS, Amounts
 from trainform.review.capacity.demand import PodSetDemand
-from trainform.review.capacity.kueue_facts import ClusterQueue, Flavor
+from trainform.review.capacity.kueue_facts import ClusterQueue, Flavor, FlavorResource
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class Choice:
     flavors: tuple[str, ...]
     mismatches: tuple[str, ...] = ()
 
+    def usage(self, flavor: str) -> dict[FlavorResource, int]:
+        """What the pod sets use of each quota of this flavor."""
+        return {FlavorResource(flavor, resource): number for resource, number in self.amounts.items()}
+
 
 def choices(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[Choice]:
     """One choice for each group of pod sets and each resource group that it asks something of."""
@@ -36,28 +40,19 @@ def choices(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[Choic
         _choice(members, amounts, index, queue)
         for members in together.values()
         for index, group in enumerate(queue.groups)
-        if (amounts := _asked(members, group.resources))
+        if (amounts := {name: number for name in group.resources if (number := total(members, name))})
     ]
 
 
 def uncovered(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[str]:
     """The resources that the pod sets ask for and no resource group covers, in sorted order."""
     asked = {name for each in pod_sets for name, number in each.requests.items() if number * each.count}
-    return sorted(name for name in asked if queue.group_of(name) is None)
+    return sorted(asked.difference(*(group.resources for group in queue.groups)))
 
 
 def total(pod_sets: Sequence[PodSetDemand], resource: str) -> int:
     """What all pods ask of one resource; of `pods`, how many they are."""
-    return sum(_of_one(each, resource) * each.count for each in pod_sets)
-
-
-def _of_one(pod_set: PodSetDemand, resource: str) -> int:
-    return 1 if resource == PODS else pod_set.requests.get(resource, 0)
-
-
-def _asked(pod_sets: Sequence[PodSetDemand], resources: Sequence[str]) -> Amounts:
-    amounts = {resource: total(pod_sets, resource) for resource in resources}
-    return {resource: number for resource, number in amounts.items() if number}
+    return sum((1 if resource == PODS else each.requests.get(resource, 0)) * each.count for each in pod_sets)
 
 
 def _choice(members: Sequence[PodSetDemand], amounts: Amounts, group: int, queue: ClusterQueue) -> Choice:

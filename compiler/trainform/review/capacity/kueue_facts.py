@@ -5,7 +5,6 @@ The facts must be sound: `trainform.k8s.schema.facts.check` finds no error in th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,9 +78,6 @@ class ClusterQueue:
     stop_policy: str = ""
     strict: bool = False
 
-    def group_of(self, resource: str) -> ResourceGroup | None:
-        return next((group for group in self.groups if resource in group.resources), None)
-
     def undeclared(self) -> str:
         """The first fact about a flavor that is missing, or the empty string."""
         for flavor in self.flavors.values():
@@ -105,8 +101,10 @@ def cluster_queues(facts: Facts) -> list[ClusterQueue]:
 def quotas_of(tree: Tree) -> Quotas:
     """The quotas of a ClusterQueue or Cohort."""
     return {
-        FlavorResource(flavor, text(quota, "name")): _quota(quota)
-        for flavor, quota in _resource_quotas(table(tree, "spec"))
+        FlavorResource(text(flavor, "name"), text(quota, "name")): _quota(quota)
+        for group in tables(table(tree, "spec"), "resourceGroups")
+        for flavor in tables(group, "flavors")
+        for quota in tables(flavor, "resources")
     }
 
 
@@ -162,12 +160,6 @@ def _flavor(name: str, facts: Facts) -> Flavor:
 def _levels(topology: str, facts: Facts) -> tuple[str, ...]:
     spec = table(facts.get("Topology", topology) or {}, "spec")
     return tuple(text(level, "nodeLabel") for level in tables(spec, "levels"))
-
-
-def _resource_quotas(spec: Tree) -> Iterator[tuple[str, Tree]]:
-    for group in tables(spec, "resourceGroups"):
-        for flavor in tables(group, "flavors"):
-            yield from ((text(flavor, "name"), quota) for quota in tables(flavor, "resources"))
 
 
 def _quota(tree: Tree) -> Quota:

@@ -25,7 +25,7 @@ MOST_POD_SETS = 10
 """So many pod sets can a Workload of Kueue have; older releases take 8."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Judged:
     """What is known of one job by itself.
 
@@ -119,19 +119,14 @@ def _open_question(job: JobDemand, queue: ClusterQueue, local_queue: Tree, facts
     A stopped queue starts nothing new until somebody lets it go on, so its jobs wait.
     """
     if undeclared := queue.undeclared():
-        return (
-            "unknown",
-            f"{undeclared} of ClusterQueue {queue.name} is not declared, and may not match the pods",
-        )
+        return "unknown", f"{undeclared} of ClusterQueue {queue.name} is not declared, and may not match the pods"
     declared = namespace_labels(job.namespace, facts)[1]
     if not declared and not selector_keys(queue.namespace_selector or {}) <= {METADATA_NAME}:
         why = f"ClusterQueue {queue.name} selects namespaces by other labels than the name"
         return "unknown", f"Namespace {job.namespace} is not declared, and {why}"
-    if policy := stop_policy_of(local_queue):
-        return "waits", f"LocalQueue {job.queue} has stopPolicy {policy}: it starts nothing until that ends"
-    if policy := queue.stop_policy:
-        return (
-            "waits",
-            f"ClusterQueue {queue.name} has stopPolicy {policy}: it starts nothing until that ends",
-        )
+    stopped = [(f"LocalQueue {job.queue}", stop_policy_of(local_queue))]
+    stopped += [(f"ClusterQueue {queue.name}", queue.stop_policy)]
+    for name, policy in stopped:
+        if policy:
+            return "waits", f"{name} has stopPolicy {policy}: it starts nothing until that ends"
     return None

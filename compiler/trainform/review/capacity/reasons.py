@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from trainform.review.capacity.amounts import written
 from trainform.review.capacity.assignment import Room, by_group, find
@@ -16,9 +17,7 @@ Has = Callable[[FlavorResource], str]
 
 def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
     """Why no assignment of flavors can ever fit."""
-
-    def room(key: FlavorResource) -> int:
-        return cohorts.most(queue.name, key)
+    room = partial(cohorts.most, queue.name)
 
     def has(key: FlavorResource) -> str:
         nominal = queue.quotas[key].nominal
@@ -30,9 +29,7 @@ def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -
 
 def too_much_now(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
     """Why no assignment of flavors fits beside the jobs that were let in before."""
-
-    def room(key: FlavorResource) -> int:
-        return cohorts.left(queue.name, key)
+    room = partial(cohorts.left, queue.name)
 
     def has(key: FlavorResource) -> str:
         return f"{written(key.resource, max(0, room(key)))} left beside the jobs before it"
@@ -56,14 +53,17 @@ def _shortage(choices: Sequence[Choice], queue: ClusterQueue, room: Room, has: H
             return _told(choice, queue, room, has)
     for group in by_group(choices):
         if find(group, room) is None:
-            return f"{_told(_together(group), queue, room, has)}{_divided(group)}"
+            together = _together(group)
+            # With several flavors the pod sets may get different ones, and even that does not help.
+            divided = "; no division among the flavors fits either" if len(together.flavors) > 1 else ""
+            return _told(together, queue, room, has) + divided
     return ""
 
 
 def _told(choice: Choice, queue: ClusterQueue, room: Room, has: Has) -> str:
     """`trainer asks nvidia.com/gpu 16; flavor h100 of ClusterQueue gpu has 8 nominal + 0 borrowable`."""
-    keys = [FlavorResource(flavor, resource) for flavor in choice.flavors for resource in choice.amounts]
-    short = [key for key in keys if choice.amounts[key.resource] > room(key)]
+    usages = (choice.usage(flavor) for flavor in choice.flavors)
+    short = [key for usage in usages for key, number in usage.items() if number > room(key)]
     resources = list(dict.fromkeys(key.resource for key in short))
     asked = " and ".join(f"{each} {written(each, choice.amounts[each])}" for each in resources)
     verb = "asks" if len(choice.pod_sets) == 1 else "ask"
@@ -72,12 +72,6 @@ def _told(choice: Choice, queue: ClusterQueue, room: Room, has: Has) -> str:
         + (f" of {key.resource}" if len(resources) > 1 else "")
         for key in short
     )
-
-
-def _divided(members: Sequence[Choice]) -> str:
-    """Where there are several flavors, the pod sets may get different ones, and even that does not help."""
-    flavors = {flavor for member in members for flavor in member.flavors}
-    return "; no division among the flavors fits either" if len(flavors) > 1 else ""
 
 
 def _together(members: Sequence[Choice]) -> Choice:

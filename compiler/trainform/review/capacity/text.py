@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from trainform.diagnostics.console import Style, aligned, styled
 from trainform.review.capacity.amounts import written
@@ -39,14 +39,11 @@ def _tables(found: Capacity, colour: bool) -> list[str]:
         (f"{job.namespace}/{job.name}", job.queue, styled(job.verdict, _STYLES[job.verdict], colour=colour), job.reason)
         for job in found.jobs
     ]
-    return [_table(head, rows) for head, rows in ((_QUOTA_HEAD, quotas), (_JOB_HEAD, jobs)) if rows]
+    tables = ((_QUOTA_HEAD, quotas), (_JOB_HEAD, jobs))
+    return ["".join(f"{line}\n" for line in aligned([head, *rows])) for head, rows in tables if rows]
 
 
 def _quota_row(queue: str, key: FlavorResource, use: QueueUse, colour: bool) -> tuple[str, ...]:
     nominal, borrowable, asked = (written(key.resource, each) for each in (use.nominal, use.borrowable, use.asked))
     style = _OVER if use.asked > use.nominal + use.borrowable else Style()
     return queue, key.flavor, key.resource, nominal, borrowable, styled(asked, style, colour=colour)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "".join(f"{line}\n" for line in aligned([head, *rows]))

@@ -1,4 +1,5 @@
-"""Would Kueue ever admit these jobs? Compares the requests of rendered jobs with the declared quotas.
+"""Would Kueue ever admit these jobs, and which wait if all are started at once? Compares the requests of rendered
+jobs with the declared quotas.
 
 The model is Kueue's: a job is admitted when every pod set gets a flavor that matches it, and what its pod
 sets together use of each flavor and resource is within the nominal quota and what its cohorts lend. Nodes,
@@ -8,16 +9,17 @@ says is that the quota suffices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trainform.review.capacity.all_jobs import Outcome, start_all
 from trainform.review.capacity.amounts import written
+from trainform.review.capacity.assignment import Undecided, find
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues
 from trainform.review.capacity.one_job import Judged, Verdict, judge
+from trainform.review.capacity.reasons import too_much_now
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
@@ -81,8 +83,11 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
     cohorts = Cohorts(queues.values(), facts)
     judged = [judge(job, queues, cohorts, facts) for job in jobs]
     uses = {name: _queue_uses(queue, cohorts, judged) for name, queue in queues.items()}
-    outcomes = start_all(judged, cohorts)
-    return Capacity(uses, [_verdict(each, outcomes) for each in judged])
+    _start_all(judged, cohorts)
+    verdicts = [
+        JobVerdict(each.job.namespace, each.job.name, each.job.queue, each.verdict, each.reason) for each in judged
+    ]
+    return Capacity(uses, verdicts)
 
 
 def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]) -> dict[FlavorResource, QueueUse]:
@@ -97,7 +102,46 @@ def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged])
     }
 
 
-def _verdict(judged: Judged, outcomes: Mapping[str, Outcome]) -> JobVerdict:
-    job = judged.job
-    verdict, reason = outcomes.get(job.full_name, (judged.verdict, judged.reason))
-    return JobVerdict(job.namespace, job.name, job.queue, verdict, reason)
+def _start_all(judged: Iterable[Judged], cohorts: Cohorts) -> None:
+    """Admit the jobs one after the other, and update the verdict of those that fit alone but not beside the others.
+
+    The order is Kueue's for jobs that arrive at the same time: by priority, and by namespace and name where that
+    leaves it open. In a StrictFIFO queue nothing overtakes a job that cannot start. Nothing is preempted. What the
+    jobs use is counted in `cohorts`.
+    """
+    start = _Start(cohorts)
+    for each in sorted(judged, key=lambda each: (-each.job.priority, each.job.namespace, each.job.name)):
+        if each.queue and each.heads:
+            start.enter(each, each.queue)
+
+
+@dataclass(slots=True)
+class _Start:
+    """`first` has the job that blocks a strict queue; `undecided` one on which all later ones depend."""
+
+    cohorts: Cohorts
+    first: dict[str, str] = field(default_factory=dict)
+    undecided: str = ""
+
+    def enter(self, judged: Judged, queue: ClusterQueue) -> None:
+        if judged.verdict == "fits":
+            judged.verdict, judged.reason = self._outcome(judged, queue)
+        if queue.strict and judged.verdict != "fits":
+            self.first.setdefault(queue.name, judged.job.full_name)
+
+    def _outcome(self, judged: Judged, queue: ClusterQueue) -> tuple[Verdict, str]:
+        """The verdict on a job that fits alone, and its reason."""
+        if first := self.first.get(queue.name):
+            return "waits", f"stands behind {first}: ClusterQueue {queue.name} is StrictFIFO"
+        if self.undecided:
+            return "unknown", f"fits alone; whether it waits depends on {self.undecided}, which is unknown"
+        try:
+            usage = find(judged.choices, lambda key: self.cohorts.left(queue.name, key))
+            if usage is None:
+                return "waits", too_much_now(judged.choices, queue, self.cohorts)
+        except Undecided:
+            self.undecided = judged.job.full_name
+            return "unknown", "fits alone; there are too many ways to give its pod sets flavors beside others"
+        for key, number in usage.items():
+            self.cohorts.use(queue.name, key, number)
+        return "fits", ""

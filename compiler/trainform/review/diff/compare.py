@@ -15,7 +15,7 @@ from trainform.k8s.defaults import admit
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, PLAIN, MergeNode
 from trainform.k8s.quantity import QuantityError, parse
 from trainform.k8s.schema.validate import check
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, map_texts
 
 _OPEN_MAPS = frozenset(
     [
@@ -85,7 +85,7 @@ class _Walk(NamedTuple):
         elif len(before) == len(after) and all(isinstance(item, dict) for item in (*before, *after)):
             for index, (left, right) in enumerate(zip(before, after, strict=True)):
                 self.values((*path, index), f"{named}[{index}]", left, right, MergeNode(node.fields))
-        elif before != after and not (node.merges and _same_members(before, after)):
+        elif before != after and not (node.merges and sorted(map(repr, before)) == sorted(map(repr, after))):
             self.tell(FieldChange(path, named, before, after))
 
     def _keyed(self, path: Path, named: str, old: _Entries, new: _Entries, node: MergeNode) -> None:
@@ -113,14 +113,11 @@ def _by_key(items: list[Any], node: MergeNode) -> _Entries | None:
     return entries if len(entries) == len(items) else None
 
 
-def _same_members(before: list[Any], after: list[Any]) -> bool:
-    return sorted(map(repr, before)) == sorted(map(repr, after))
-
-
 def _same(path: Path, before: Any, after: Any) -> bool:
     if before == after:
         return isinstance(before, bool) == isinstance(after, bool)
-    if not _is_amount(path) or before is None or after is None:
+    is_amount = path[-1] in _AMOUNT_FIELDS or (len(path) > 1 and path[-2] in _AMOUNTS)
+    if not is_amount or before is None or after is None:
         return False
     try:
         return parse(before) == parse(after)
@@ -128,14 +125,6 @@ def _same(path: Path, before: Any, after: Any) -> bool:
         return False
 
 
-def _is_amount(path: Path) -> bool:
-    return path[-1] in _AMOUNT_FIELDS or (len(path) > 1 and path[-2] in _AMOUNTS)
-
-
 def renamed(value: Any, name: str, to: str) -> Any:
     """A copy of a tree in which every string says `to` where it said `name`."""
-    if isinstance(value, str):
-        return value.replace(name, to)
-    if isinstance(value, dict):
-        return {key: renamed(each, name, to) for key, each in value.items()}
-    return [renamed(each, name, to) for each in value] if isinstance(value, list) else value
+    return map_texts(value, lambda text: text.replace(name, to))

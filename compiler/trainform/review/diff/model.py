@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,9 +125,11 @@ def diff_job(
         return None
     reasons = [_reason(new, tree, change, _identity(tree, change) in inherited) for tree, change in found]
     if old.name != new.name:
-        reasons.insert(0, _new_name(old, new, inherited=bool(reasons) and all(r.inherited for r in reasons)))
-        return JobDiff(job, "restart", tuple(reasons), new.name)
-    return JobDiff(job, _class(old, new, found), tuple(reasons))
+        path, inherited_name = "metadata.name", bool(reasons) and all(reason.inherited for reason in reasons)
+        renaming = Reason(f"JobSet/{new.name}", path, path, old.name, new.name, True, inherited_name)
+        return JobDiff(job, "restart", (renaming, *reasons), new.name)
+    rules = [_effect(tree, change) for tree, change in found]
+    return JobDiff(job, class_of(rules, suspended=old.is_suspended or new.is_suspended), tuple(reasons))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class _Version:
 
     @classmethod
     def of(cls, job: JobId, trees: Sequence[Tree]) -> _Version:
-        names = [_name(tree) for tree in trees if tree.get("kind") == "JobSet"]
+        names = [name_of(tree) for tree in trees if tree.get("kind") == "JobSet"]
         name = names[0] if len(names) == 1 and names[0] else job[2]
         if name != job[2]:
             trees = [renamed(tree, name, job[2]) for tree in trees]
@@ -151,7 +153,7 @@ class _Version:
 
     def shown(self, tree: Tree) -> str:
         """Kind and real name: `JobSet/llm-x7k2m4pq`."""
-        name = _name(tree)
+        name = name_of(tree)
         hashed = tree["kind"] not in _SECRETS and name.startswith(self.called)
         return f"{tree['kind']}/{self.name + name.removeprefix(self.called) if hashed else name}"
 
@@ -161,11 +163,7 @@ class _Version:
 
 
 def _key(tree: Tree) -> tuple[str, str, str]:
-    return str(tree.get("apiVersion", "")).rpartition("/")[0], str(tree["kind"]), _name(tree)
-
-
-def _name(tree: Tree) -> str:
-    return name_of(tree)
+    return str(tree.get("apiVersion", "")).rpartition("/")[0], str(tree["kind"]), name_of(tree)
 
 
 def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldChange]]:
@@ -188,15 +186,6 @@ def _reason(new: _Version, tree: Tree, change: FieldChange, inherited: bool) -> 
     if tree["kind"] in _SECRETS and (not change.path or change.path[0] in _CONTENTS):
         before, after = (None if value is None else HIDDEN for value in (before, after))
     return Reason(new.shown(tree), dotted(change.path), change.named, before, after, immutable, inherited)
-
-
-def _new_name(old: _Version, new: _Version, inherited: bool) -> Reason:
-    return Reason(f"JobSet/{new.name}", "metadata.name", "metadata.name", old.name, new.name, True, inherited)
-
-
-def _class(old: _Version, new: _Version, found: Iterable[tuple[Tree, FieldChange]]) -> Change:
-    rules = [_effect(tree, change) for tree, change in found]
-    return class_of(rules, suspended=old.is_suspended or new.is_suspended)
 
 
 def _effect(tree: Tree, change: FieldChange) -> Rule:

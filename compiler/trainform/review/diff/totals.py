@@ -8,7 +8,7 @@ from typing import Any
 from trainform.k8s.quantity import QuantityError
 from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, table, text
-from trainform.review.capacity.amounts import Amounts, written
+from trainform.review.capacity.amounts import Amounts, devices_first, written
 from trainform.review.capacity.demand import QUEUE_LABEL, job_demand
 
 _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
@@ -57,9 +57,6 @@ class Balance:
     before: Sum = field(default_factory=Sum)
     after: Sum = field(default_factory=Sum)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"before": self.before.to_json(), "after": self.after.to_json()}
-
 
 @dataclass(slots=True)
 class Totals:
@@ -78,15 +75,15 @@ class Totals:
         return self.balances.setdefault((environment, ask.queue), Balance())
 
     def resources(self) -> list[str]:
-        """The names of all resources: GPUs and the like first, then cpu, memory and the rest."""
+        """The names of all resources, devices first."""
         balances = self.balances.values()
-        names = {name for each in balances for name in each.before.resources | each.after.resources}
-        return sorted(names, key=lambda name: ("/" not in name, name))
+        return devices_first({name for each in balances for name in each.before.resources | each.after.resources})
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         told: dict[str, dict[str, Any]] = {}
         for (environment, queue), balance in sorted(self.balances.items()):
-            told.setdefault(environment, {})[queue] = balance.to_json()
+            both = {"before": balance.before.to_json(), "after": balance.after.to_json()}
+            told.setdefault(environment, {})[queue] = both
         return told
 
 

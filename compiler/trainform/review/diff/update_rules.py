@@ -35,10 +35,6 @@ class Rule(IntEnum):
     """While the JobSet is suspended, or in the update that suspends or resumes it."""
     NEVER = 2
 
-    def allows(self, *, was_suspended: bool, is_suspended: bool) -> bool:
-        """Whether an update passes, by `spec.suspend` before and after it."""
-        return self == Rule.ANYTIME or (self == Rule.SUSPENDED and (was_suspended or is_suspended))
-
 
 _POLICIES = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
 _FREE = ("suspend", "ttlSecondsAfterFinished", "coordinator")

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import spelled
-from trainform.review.diff.consequence import consequence
-from trainform.review.diff.grouping import Group, groups, reasons_of, shared_object
+from trainform.review.diff.grouping import Group, consequence, groups, reasons_of, shared_object
 from trainform.review.diff.model import Diff, Reason
 from trainform.review.diff.totals import Sum
 from trainform.review.diff.update_rules import Change
@@ -70,13 +69,10 @@ def meanings(diff: Diff) -> dict[str, str]:
 def behind_lines(diff: Diff) -> Iterator[str]:
     """One line for each cause, however many jobs there are."""
     for told, jobs in diff.behind().items():
-        yield plain(f"{counted(len(jobs), 'job')} {_are(len(jobs))} behind: {told} (inherited); nothing restarts")
+        verb = "is" if len(jobs) == 1 else "are"
+        yield plain(f"{counted(len(jobs), 'job')} {verb} behind: {told} (inherited); nothing restarts")
     for told, count in sorted(diff.already_behind.items()):
         yield plain(f"{counted(count, 'job')} {'was' if count == 1 else 'were'} behind before: {told}")
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 class ReasonWords(NamedTuple):

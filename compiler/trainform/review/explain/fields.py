@@ -44,10 +44,7 @@ class FieldError(ValueError):
 
 def everything(fields: Iterable[Field]) -> list[Selection]:
     """All fields, object by object."""
-    objects: dict[str, Selection] = {}
-    for each in fields:
-        objects.setdefault(each.object, Selection(each.object, (), [])).fields.append(each)
-    return list(objects.values())
+    return [each for each in _elements(fields) if not each.path]
 
 
 def find(fields: Sequence[Field], asked: str) -> Selection:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from trainform.diagnostics import dotted
+
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
 
@@ -66,8 +68,6 @@ class Field(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """One entry of an ExplainResult's `fields`."""
-        from trainform.diagnostics.diagnostic import dotted
-
         return {
             "object": self.object,
             "path": dotted(self.path),

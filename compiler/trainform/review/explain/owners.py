@@ -6,16 +6,15 @@ need not cooperate. What a plugin copied from a document, and recorded as such, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.companions import KINDS, runtime_of
 from trainform.k8s.defaults import admit
 from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.leaves import Leaf, leaves_of, same
 from trainform.review.explain.owner import Field, Override, Owner
-from trainform.review.explain.patches import trace_patches
 from trainform.review.explain.sources import sources_of
-from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of
+from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of, trace_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -62,50 +61,49 @@ def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
     trace = recorded.copy()
     patched = trace_patches(trace, trace.built)
     _note_defaults(trace, [admit(tree) for tree in patched])
-    trace.note(snapshot_of(objects), lambda at, value: _engine(trace.plan))
+    trace.note(
+        snapshot_of(objects), lambda at, value: Owner("default", f"engine {trace.plan.environment.spec.gitops.engine}")
+    )
     return trace
-
-
-def _engine(plan: Plan) -> Owner:
-    return Owner("default", f"engine {plan.destination.environment.spec.gitops.engine}")
 
 
 def _note_defaults(trace: Trace, written: Sequence[Tree]) -> None:
     """New leaves are defaults. A value that is only spelled differently keeps its owner."""
     snapshot = snapshot_of(written)
     trace.now.update({at: value for at, value in snapshot.items() if at in trace.now})
-    trace.note(snapshot, lambda at, value: Owner("default", WEBHOOK if _by_webhook(at) else CRD))
+    trace.note(snapshot, _default)
 
 
-def _by_webhook(at: At) -> bool:
-    return any(at[1][-len(end) :] == end for end in BY_WEBHOOK)
+def _default(at: At, _: object) -> Owner:
+    _, key = at
+    return Owner("default", WEBHOOK if any(key[-len(end) :] == end for end in BY_WEBHOOK) else CRD)
 
 
-class _History:
+class _History(NamedTuple):
     """Owners, from the trace of changes and from what the documents state."""
 
-    def __init__(self, trace: Trace, sources: Sources) -> None:
-        self._trace = trace
-        self._sources = sources
+    trace: Trace
+    sources: Sources
 
     def field(self, name: str, leaf: Leaf) -> Field:
         at = (name, leaf.key)
-        *earlier, last = self._trace.steps[at]
+        *earlier, last = self.trace.steps[at]
         stated = self._stated(at, last)
-        owner = _naming(self._trace.plan, at, last) or (stated.owner() if stated else last.owner or _unstated(at))
+        owner = _naming(self.trace.plan, at, last) or (stated.owner() if stated else last.owner or _unstated(at))
         overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
-        return Field(name, leaf.path, _names(leaf), leaf.value, owner, tuple(overrides))
+        names = tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
+        return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides))
 
     def _stated(self, at: At, step: Assignment) -> Stated | None:
         """The document that has the value, where that was there from the start, or where a plugin copied it."""
         if step.owner is not None and step.owner.kind != "plugin":
             return None
-        return self._sources.of(at, step.value, copied=step.owner is not None)
+        return self.sources.of(at, step.value, copied=step.owner is not None)
 
     def _overrides(self, at: At, earlier: Sequence[Assignment], last: Stated | None) -> Iterator[Override]:
         # A source counts only if its value was in the object at some time.
-        had = [step.value for step in self._trace.steps[at]]
-        for stated in self._sources.before(at, last):
+        had = [step.value for step in self.trace.steps[at]]
+        for stated in self.sources.before(at, last):
             if stated.early or any(same(stated.value, value) for value in had):
                 yield Override(stated.value, stated.owner())
         for step in earlier:
@@ -136,10 +134,6 @@ def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
         return None
     line = environment.position(("spec", "gitops", "naming")).line
     return Owner("environment", plan.destination.name, "naming", environment.file, line)
-
-
-def _names(leaf: Leaf) -> tuple[str | None, ...]:
-    return tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
 
 
 def _shipped_companions(job: CompiledJob) -> list[Document]:

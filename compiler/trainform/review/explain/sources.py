@@ -1,8 +1,7 @@
 """What the documents of a job state, leaf by leaf of its objects.
 
-A reader of a rendered value wants to know where to change it: not the plugin that copied it, but the line of the
-TrainJob, runtime, patch or Environment that it was copied from. The ledger of a plan has those copies; here they are
-looked up in the documents.
+Readers want the line of the TrainJob, runtime, patch or Environment where they can change a value, not the plugin that
+copied it. The ledger of a plan records those copies; here they are looked up in the documents.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.core.companions import own_names, runtime_of
 from trainform.k8s.tree import object_name, value_at
 from trainform.review.explain.leaves import leaves, node_below, node_of, same
-from trainform.review.explain.owner import Owner, OwnerKind
+from trainform.review.explain.owner import Owner
 from trainform.review.explain.trace import At
 
 if TYPE_CHECKING:
@@ -26,37 +25,46 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 
-class Author(NamedTuple):
-    """Who wrote a part of a document."""
-
-    kind: OwnerKind
-    name: str
-    document: Document
-
-
 class Stated(NamedTuple):
-    """A value that a document states; `early` where it was copied before any plugin acted."""
+    """A value that a document states, at `path`; `early` where it was copied before any plugin acted."""
 
     value: Any
-    author: Author
+    author: Owner
+    document: Document
     path: Path
     early: bool
 
     def owner(self) -> Owner:
-        """With its file and line, which takes a second parse of the file."""
-        kind, name, document = self.author
-        return Owner(kind, name, None, document.file, document.position(self.path).line)
+        """The author with file and line, which takes a second parse of the file."""
+        return self.author._replace(file=self.document.file, line=self.document.position(self.path).line)
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What is stated of each leaf: what comes later wins."""
+    """What the documents state of each leaf of a job's objects; what comes later wins."""
 
+    plan: Plan
     stated: dict[At, list[Stated]] = field(default_factory=dict)
+
+    def copy(self, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False) -> None:
+        """As `add`, for a field of one of the plan's documents; nothing where there is no Environment."""
+        origin, path = source
+        name, document = {
+            "trainjob": (self.plan.job.name, self.plan.job_document),
+            "runtime": (self.plan.runtime.name, self.plan.runtime_document),
+            "environment": (self.plan.destination.name, self.plan.destination.document),
+        }[origin]
+        if document is None:
+            return
+        author = Owner(origin, name)
+        if path[:2] == ("spec", "runtimePatches"):
+            author = Owner("patch", str(value_at(document.tree, (*path[:3], "manager"))))
+        self.add(author, document, path, target, key, value, early=early)
 
     def add(
         self,
-        author: Author,
+        author: Owner,
+        document: Document,
         path: Path,
         target: str,
         key: Key = (),
@@ -65,11 +73,11 @@ class Sources:
         early: bool = False,
         renamed: Mapping[str, str] | None = None,
     ) -> None:
-        """The elements at `path` of the author's document became those at `key` of the object `target`.
+        """The elements at `path` of the document became those at `key` of the object `target`.
 
         `value` is the element where it is written differently there; `renamed` says what list entries are called.
         """
-        written = value_at(author.document.tree, path)
+        written = value_at(document.tree, path)
         if value is not None and not _says(written, value):
             return
         node = node_below(node_of(target.partition("/")[0]), key)
@@ -77,7 +85,7 @@ class Sources:
             place = _renamed(leaf.key, renamed) if renamed else leaf.key
             stated = self.stated.setdefault((target, place), [])
             if not (stated and author.kind == "patch" and _is_address(leaf)):
-                stated.append(Stated(leaf.value, author, leaf.path, early))
+                stated.append(Stated(leaf.value, author, document, leaf.path, early))
 
     def of(self, at: At, value: Any, *, copied: bool) -> Stated | None:
         """Who stated `value` last; with `copied`, among what plugins copy."""
@@ -97,54 +105,31 @@ def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document
 
     `documents` are those in which companions and key files may stand.
     """
-    sources = Sources()
+    sources = Sources(plan)
     for tree in objects:
         name = object_name(tree)
         for source in (("environment", ("spec", "namespace")), ("trainjob", ("metadata", "namespace"))):
-            _add(sources, plan, source, name, ("metadata", "namespace"))
-        _add(sources, plan, ("trainjob", ("metadata", "name")), name, ("metadata", "name"))
+            sources.copy(source, name, ("metadata", "namespace"))
+        sources.copy(("trainjob", ("metadata", "name")), name, ("metadata", "name"))
     for copy in plan.ledger.copies or ():
         target = copy.object or f"JobSet/{plan.name}"
-        _add(sources, plan, copy.source, target, copy.key, copy.value, early=not copy.actor)
-    _add_whole_objects(sources, plan, objects, list(documents))
+        sources.copy(copy.source, target, copy.key, copy.value, early=not copy.actor)
+    _add_whole_objects(sources, objects, list(documents))
     return sources
 
 
-def _add(
-    sources: Sources, plan: Plan, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False
-) -> None:
-    author = _author(plan, source)
-    if author is not None:
-        sources.add(author, source[1], target, key, value, early=early)
-
-
-def _author(plan: Plan, source: Source) -> Author | None:
-    """Who wrote the field: the document, or the manager of a runtimePatch. None where there is no Environment."""
-    origin, path = source
-    documents = {
-        "trainjob": (plan.job.name, plan.job_document),
-        "runtime": (plan.runtime.name, plan.runtime_document),
-        "environment": (plan.destination.name, plan.destination.document),
-    }
-    name, document = documents[origin]
-    if document is None:
-        return None
-    if path[:2] == ("spec", "runtimePatches"):
-        return Author("patch", str(value_at(document.tree, (*path[:3], "manager"))), document)
-    return Author(origin, name, document)
-
-
-def _add_whole_objects(sources: Sources, plan: Plan, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
+def _add_whole_objects(sources: Sources, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
     """Encrypted Secrets, and companions of the runtime under the names that the job's own copies have."""
+    plan = sources.plan
     for document in documents if plan.destination.document else ():
         for tree in objects:
             if tree is document.tree:
-                sources.add(Author("environment", plan.destination.name, document), (), object_name(tree))
+                sources.add(Owner("environment", plan.destination.name), document, (), object_name(tree))
     companions = [each for each in documents if runtime_of(each.tree) == plan.runtime.name]
     names = own_names((each.tree for each in companions), plan.name)
     for document in companions:
         target = f"{document.tree['kind']}/{names[document.tree['metadata']['name']]}"
-        sources.add(Author("runtime", plan.runtime.name, document), (), target, early=True, renamed=names)
+        sources.add(Owner("runtime", plan.runtime.name), document, (), target, early=True, renamed=names)
 
 
 def _says(written: Any, value: Any) -> bool:

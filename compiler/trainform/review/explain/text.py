@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import dotted
 from trainform.diagnostics.excerpt import columns, printable
 
@@ -16,15 +17,13 @@ if TYPE_CHECKING:
     from trainform.review.explain.fields import Selection
     from trainform.review.explain.owner import Field, Owner, OwnerKind
 
-_RESET = "\x1b[0m"
-_BOLD = "\x1b[1m"
-_COLOURS: dict[OwnerKind, str] = {
-    "trainjob": "\x1b[32m",
-    "runtime": "\x1b[34m",
-    "patch": "\x1b[33m",
-    "environment": "\x1b[36m",
-    "plugin": "\x1b[35m",
-    "default": "\x1b[2m",
+_STYLES: dict[OwnerKind, Style] = {
+    "trainjob": {"fg": "green"},
+    "runtime": {"fg": "blue"},
+    "patch": {"fg": "yellow"},
+    "environment": {"fg": "cyan"},
+    "plugin": {"fg": "magenta"},
+    "default": {"dim": True},
 }
 
 _VALUE = 56
@@ -54,7 +53,7 @@ def _block(selection: Selection, colour: bool) -> str:
     fields = selection.fields
     alone = len(fields) == 1 and fields[0].path == selection.path
     rows = _story(fields[0]) if alone else _tree(fields, len(selection.path))
-    lines = [f"{_BOLD}{head}{_RESET}" if colour else head, *_aligned(rows, colour)]
+    lines = [styled(head, {"bold": True}, colour=colour), *_aligned(rows, colour)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -77,10 +76,7 @@ def _tree(fields: Sequence[Field], start: int) -> list[_Row]:
 
 def _shared(left: Path, right: Path) -> int:
     """How many elements both paths begin with."""
-    size = 0
-    while size < min(len(left), len(right)) and left[size] == right[size]:
-        size += 1
-    return size
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
 def _lines(path: Path, shared: int, field: Field) -> list[_Row]:
@@ -118,7 +114,7 @@ def _line(row: _Row, left: int, middle: int, colour: bool) -> str:
     if row.owner is None:
         return row.left
     text = str(row.owner)
-    shown = f"{_COLOURS[row.owner.kind]}{text}{_RESET}" if colour else text
+    shown = styled(text, _STYLES[row.owner.kind], colour=colour)
     padding = " " * max(left - columns(row.left), 0)
     place = " " * (middle - len(text)) + "  " + printable(row.owner.place) if row.owner.place else ""
     return f"{row.left}{padding}  {shown}{place}"

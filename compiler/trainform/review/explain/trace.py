@@ -1,23 +1,30 @@
-"""What each plugin changed in a job, stage by stage: found by comparison, so that no plugin has to cooperate."""
+"""What each plugin and final patch changed in a job: found by comparison, so that no plugin has to cooperate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.core.destination import in_text
 from trainform.core.jobset_view import TRAINER_STEP
+from trainform.core.patches.objects import apply_patches
 from trainform.core.pod_set import PodSet
 from trainform.core.provenance import Ledger
 from trainform.core.trainer import set_trainer_fields
 from trainform.k8s.tree import Tree, object_name
-from trainform.review.explain.leaves import leaves_of, same
+from trainform.review.explain.leaves import leaves, leaves_of, node_of, same
+from trainform.review.explain.owner import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from trainform.core.destination import Destination
+    from trainform.core.patches.objects import ObjectPatch
     from trainform.core.plan import Plan
     from trainform.core.provenance import Key
-    from trainform.review.explain.owner import Owner
+    from trainform.diagnostics import Path
+    from trainform.k8s.patch.json_patch import Operation
     from trainform.source import Document
 
 At = tuple[str, "Key"]
@@ -64,8 +71,6 @@ class Recorder:
     traces: dict[tuple[str, Document], Trace] = field(default_factory=dict)
 
     def __call__(self, stage: str, plugin: str, plan: Plan) -> None:
-        from trainform.review.explain.owner import Owner
-
         if stage == "check":
             return
         job = (plan.destination.name, plan.job_document)
@@ -105,3 +110,48 @@ def _preview(plan: Plan) -> Tree:
         copy.sync(plan.pod_labels, plan.pod_annotations)
         jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
+
+
+def trace_patches(trace: Trace, objects: list[Tree]) -> list[Tree]:
+    """The objects after all final patches, each of which is noted for what it changed."""
+    destination = trace.plan.destination
+    for patch in destination.patches if destination.document else ():
+        objects = apply_patches(objects, [patch], trace.plan.stable).objects
+        paths = {(object_name(tree), leaf.key): leaf.path for tree in objects for leaf in leaves_of(tree)}
+        trace.note(snapshot_of(objects), partial(_owner, destination, patch, paths))
+    return objects
+
+
+def _owner(destination: Destination, patch: ObjectPatch, paths: dict[At, Path], at: At, value: Any) -> Owner:
+    """The Environment, at the line of the patch that has the value."""
+    if isinstance(patch.change, list):
+        inner = _operation(patch.change, paths[at], at, value)
+    else:
+        kind, key = at[0].partition("/")[0], at[1]
+        merged = leaves(patch.change, node_of(kind))
+        inner = next((leaf.path for leaf in merged if leaf.key == key and same(leaf.value, value)), ())
+    document = destination.document
+    assert document is not None  # patches come from one
+    path: Path = ("spec", "patches", patch.index, "patch")
+    if patch.place is None:
+        position = document.position((*path, *inner))
+    else:
+        position = in_text(document, path, patch.place.position(inner))
+    return Owner("environment", destination.name, None, document.file, position.line)
+
+
+def _operation(operations: list[Operation], path: Path, at: At, value: Any) -> Path:
+    """The last operation that set the element at `path`, and the value in it."""
+    pointer = tuple(map(str, path))
+    for operation in reversed(operations):
+        inner = _in_value(operation.value, at, value)
+        if operation.touches(pointer) or (operation.path[-1:] == ("-",) and inner is not None):
+            return (operation.index, *(() if inner is None else ("value", *inner)))
+    return ()
+
+
+def _in_value(tree: Any, at: At, value: Any) -> Path | None:
+    """Where in the value of an operation the leaf stands, whose key ends as there."""
+    _, key = at
+    found = (leaf for leaf in leaves(tree, node_of("")) if key[len(key) - len(leaf.path) :] == leaf.key)
+    return next((leaf.path for leaf in found if same(leaf.value, value)), None)

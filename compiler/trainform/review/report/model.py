@@ -10,7 +10,7 @@ from trainform.core.jobset_view import JobSetView
 from trainform.core.resources import gpu_count
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, table, tables, text
-from trainform.review.capacity.amounts import spelled
+from trainform.review.capacity.amounts import devices_first, spelled
 from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
 from trainform.review.capacity.verdicts import JobVerdict, QueueUse, capacity
 from trainform.review.diff.model import Diff, JobId
@@ -24,8 +24,6 @@ FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 
 PLAIN = "plain"
 """A runtime whose mlPolicy names no framework, as the plugin for it is called."""
-
-NO_QUEUE = "(none)"
 
 
 class Known(NamedTuple):
@@ -73,6 +71,14 @@ class FleetJob(NamedTuple):
     @property
     def full_name(self) -> str:
         return "/".join(self.known.id[1:])
+
+    @property
+    def framework(self) -> str:
+        return self.known.framework
+
+    @property
+    def shown_queue(self) -> str:
+        return self.queue or "(none)"
 
     @property
     def gpus(self) -> int:
@@ -161,11 +167,12 @@ def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: b
         for queue, uses in held.queues.items()
         for key, use in uses.items()
     ]
-    return Fleet(environment, judged, tuple(sorted(quotas, key=_scarcest_first)))
+    quotas.sort(key=lambda quota: (not quota.is_gpu, quota.queue, quota.flavor, quota.resource))
+    return Fleet(environment, judged, tuple(quotas))
 
 
-def _scarcest_first(quota: QuotaRow) -> tuple[bool, str, str, str]:
-    return not quota.is_gpu, quota.queue, quota.flavor, quota.resource
+def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
+    return job._replace(verdict=verdict.verdict, reason=verdict.reason)
 
 
 def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
@@ -180,10 +187,6 @@ def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
     return FleetJob(known, queue, steps, Ask(queue, sum(step.pods for step in steps), own.resources)), demand
 
 
-def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
-    return job._replace(verdict=verdict.verdict, reason=verdict.reason)
-
-
 def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
     for step, asked in zip(JobSetView.of(jobset).jobs, demand.pod_sets, strict=True):
         after = [(text(each, "name"), text(each, "status")) for each in tables(step.tree, "dependsOn")]
@@ -194,9 +197,7 @@ def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
 
 def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
     """What one pod requests: devices first, then cpu and memory."""
-    names = sorted(
-        (name for name, number in asked.requests.items() if number), key=lambda name: ("/" not in name, name)
-    )
+    names = devices_first(name for name, number in asked.requests.items() if number)
     return tuple((name, spelled(name, asked.requests[name])[0]) for name in names)
 
 
@@ -208,22 +209,14 @@ def framework_of(runtime: Tree) -> str:
 
 
 def grouped(jobs: Sequence[FleetJob], *fields: str) -> list[Group]:
-    """The jobs grouped by `environment`, `queue` or `framework`: most GPUs first, then by name."""
+    """The jobs grouped by `environment`, `shown_queue` or `framework`: most GPUs first, then by name."""
     groups: dict[tuple[str, ...], list[FleetJob]] = {}
     for job in jobs:
-        groups.setdefault(tuple(_field(job, field) for field in fields), []).append(job)
-    found = [_group(key, members) for key, members in groups.items()]
+        groups.setdefault(tuple(getattr(job, field) for field in fields), []).append(job)
+    found = []
+    for key, members in groups.items():
+        total = Sum()
+        for job in members:
+            total.add(job.ask)
+        found.append(Group(key, total, sum(job.gpus for job in members)))
     return sorted(found, key=lambda group: (-group.gpus, -group.sum.pods, group.key))
-
-
-def _field(job: FleetJob, field: str) -> str:
-    if field == "queue":
-        return job.queue or NO_QUEUE
-    return job.environment if field == "environment" else job.known.framework
-
-
-def _group(key: tuple[str, ...], jobs: Sequence[FleetJob]) -> Group:
-    total = Sum()
-    for job in jobs:
-        total.add(job.ask)
-    return Group(key, total, sum(job.gpus for job in jobs))

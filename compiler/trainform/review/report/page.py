@@ -1,7 +1,6 @@
 """The report as one self-contained HTML page.
 
-jinja2 escapes every value. The page forbids itself the network and every script but its own, by the hash of
-its text, so that a value that got through would not run either.
+jinja2 escapes every value, and a content security policy allows no network and no script but the page's own.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
@@ -19,26 +18,15 @@ from trainform.review.diff.grouping import groups
 from trainform.review.diff.html import STYLE, render_section
 from trainform.review.diff.model import Diff
 from trainform.review.diff.wording import VERBS, headline
-from trainform.review.report.model import NO_QUEUE, FleetJob, Report, StepRow, grouped
+from trainform.review.report.model import FleetJob, Report, StepRow, grouped
 
 FILES = ("page.html.j2", "style.css", "script.js")
 """The texts that a page is made of, in the folder `templates` beside this file."""
 
 MOST_CHANGES = 300
-"""So many changes are told with their fields, those of like jobs once; ten thousand of them nobody could read."""
+"""Groups of changes that are shown with their fields."""
 
 MOST_ERRORS = 100
-
-
-class Row(NamedTuple):
-    """A line of the table of jobs."""
-
-    job: FleetJob
-    change: str
-
-    @property
-    def queue(self) -> str:
-        return self.job.queue or NO_QUEUE
 
 
 def render_page(report: Report, files: Mapping[str, str]) -> str:
@@ -54,10 +42,10 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
     return environment.get_template("page.html.j2").render(
         report=report,
         jobs=jobs,
-        rows=_rows(report),
+        changed={job.id: VERBS[job.change] for job in report.diff.jobs} if report.diff else {},
         groups=[
             ("By environment", ("env",), grouped(jobs, "environment")),
-            ("By queue", ("queue", "env"), grouped(jobs, "queue", "environment")),
+            ("By queue", ("queue", "env"), grouped(jobs, "shown_queue", "environment")),
             ("By framework", ("framework",), grouped(jobs, "framework")),
         ],
         data=_data(jobs),
@@ -72,11 +60,6 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def _rows(report: Report) -> list[Row]:
-    changes = {job.id: VERBS[job.change] for job in report.diff.jobs} if report.diff else {}
-    return [Row(job, changes.get(job.known.id, "")) for job in report.jobs]
 
 
 def _states(jobs: Sequence[FleetJob]) -> dict[str, int]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trainform.api import Environment
     from trainform.core.inputs import Input, Inputs
     from trainform.core.patches.objects import ObjectPatch, PatchProblem
+    from trainform.diagnostics import Path
     from trainform.source import Document
 
 
@@ -148,16 +149,14 @@ def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:
         problem.hint,
         path[: 4 if problem.at else None],
         document,
-        at=_in_text(document, path[:4], problem.at),
+        at=in_text(document, path[:4], problem.at) if problem.at else None,
         object=problem.object,
         object_path=problem.object_path,
     )
 
 
-def _in_text(document: Document, path: tuple[str | int, ...], at: Position | None) -> Position | None:
+def in_text(document: Document, path: Path, at: Position) -> Position:
     """A position inside the text of a patch as one in the file, where the text is a block (`|`)."""
-    if at is None:
-        return None
     start = document.position(path)
     is_block = "|" in document.line(start.line)
     return Position(start.line + at.line, start.column) if is_block else start

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import pkgutil
-import re
 from collections.abc import Iterable
-from functools import cache
-from typing import TYPE_CHECKING
 
 from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, gpu_count, trainer_host, upsert
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 INSTALLER = "flux-installer"
 VIEW_IMAGE = "FLUX_VIEW_IMAGE"
@@ -33,9 +26,6 @@ VIEW = "/opt/view"
 
 PORT = 8050
 """The port of the brokers; a pod has one."""
-
-REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
-"""What Kubernetes replaces in commands: an escaped dollar, and a variable."""
 
 
 class Flux(Plugin):
@@ -69,8 +59,9 @@ class Flux(Plugin):
         pods, node = plan.trainer_pod_set, plan.trainer_container
         if pods is None or node is None:
             return ()
-        values = _values(plan, pods, node)
-        scripts = {name: _template(name).render(values) for name in ("entrypoint.sh", "init.sh")}
+        from trainform_plugins.flux.scripts import render  # imports jinja2, which other jobs do not need
+
+        scripts = render(_values(plan, pods, node))
         return (plan.new_object("v1", "ConfigMap", _config_map(plan), data=scripts),)
 
 
@@ -221,43 +212,10 @@ def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:
         "tasks": pods.count * _processes(plan),
         "network_device": settings[NETWORK_DEVICE],
         "queue_policy": settings[QUEUE_POLICY],
-        "words": [_word(word) for word in (*command, *args)],
+        "words": [*command, *args],
     }
 
 
 def _ids(count: int) -> str:
     """The numbers below `count` as Flux writes a set of them."""
     return "0" if count == 1 else f"0-{count - 1}"
-
-
-def _word(text: str) -> str:
-    """One word of a command, quoted for the shell, in which Kubernetes' `$(VAR)` references still work.
-
-    A reference to an unset variable is left as it is, and `$$` is a dollar.
-    Source: Kubernetes' documentation of `command` in Container v1 core.
-    """
-    shell, end = "", 0
-    for match in REFERENCE.finditer(text):
-        name = match[1]
-        shell += _quote(text[end : match.start()])
-        shell += f'"${{{name}-\\$({name})}}"' if name else "'$'"
-        end = match.end()
-    return shell + _quote(text[end:]) or "''"
-
-
-def _quote(text: str) -> str:
-    import shlex  # for jobs of Flux only
-
-    return shlex.quote(text) if text else ""
-
-
-@cache
-def _template(name: str) -> Template:
-    """A script of the templates folder; jinja2 is imported only for jobs that need it."""
-    from jinja2 import Environment, StrictUndefined
-
-    text = pkgutil.get_data(__package__, f"templates/flux/{name}.j2") or b""
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    return environment.from_string(text.decode())
