@@ -16,8 +16,9 @@ from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepIni
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
+from trainform.k8s.names import dns1035_label, dns1123_label, quoted
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import Found, dns1035_label, dns1123_label
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
@@ -203,11 +204,6 @@ def _initializers(job: TrainJob) -> Iterator[tuple[Path, StepInitializer]]:
 
 def _patches(job: TrainJob | Environment) -> list[RuntimePatch]:
     return job.spec.runtime_patches or []
-
-
-def quoted(name: str, reason: str) -> str:
-    """What is wrong with `name`, which may be empty."""
-    return f'"{name}" {reason}' if name else reason
 
 
 def better(name: str) -> str:

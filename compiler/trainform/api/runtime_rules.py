@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainform.api.problems import Problem
-from trainform.api.rules import better, labels_and_annotations, namespace, node_count, quoted, repeated
+from trainform.api.rules import better, labels_and_annotations, namespace, node_count, repeated
 from trainform.api.runtime import FRAMEWORKS, EnvInjectionTarget, Runtime
 from trainform.diagnostics import Diagnostic, Path, Place
-from trainform.k8s import names
+from trainform.k8s.names import dns1123_subdomain, quoted
 from trainform.k8s.tree import value_at
 
 STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -35,7 +35,7 @@ JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 def runtime_name(runtime: Runtime) -> Iterator[Problem]:
     """The API server: the name is a subdomain of RFC 1123, at most 253 characters."""
-    if reason := names.dns1123_subdomain(runtime.name):
+    if reason := dns1123_subdomain(runtime.name):
         yield Problem(("metadata", "name"), "TF301", quoted(runtime.name, reason), better(runtime.name), leave_out=())
 
 

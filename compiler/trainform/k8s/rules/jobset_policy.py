@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import name_rule
 from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, replicas
 from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
@@ -18,8 +17,11 @@ _FAILURE_REASONS = (
 )
 _RESTART_ONE_JOB = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _MOST_REPLICAS_TO_RESTART = 1024
-_RULE_NAME = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-_RULE_NAME_LENGTH = 128
+_rule_name = name_rule(
+    "[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?",
+    "must consist of letters, digits, `_`, `,` and `:`, start with a letter and not end with `,` or `:`",
+    128,
+)
 _JOBS: Path = ("spec", "replicatedJobs")
 
 
@@ -56,14 +58,6 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
             found.tell((*path, "name"), "TF503", message, "give each rule its own name")
         _check_targets(rule, path, names, found)
         _check_reasons(rule, path, found)
-
-
-def _rule_name(name: str) -> str | None:
-    if len(name) > _RULE_NAME_LENGTH:
-        return f"must be at most {_RULE_NAME_LENGTH} characters long, not {len(name)}"
-    if _RULE_NAME.fullmatch(name):
-        return None
-    return "must consist of letters, digits, `_`, `,` and `:`, start with a letter and not end with `,` or `:`"
 
 
 def _check_reasons(rule: Tree, path: Path, found: Found) -> None:

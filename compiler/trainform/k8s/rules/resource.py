@@ -6,13 +6,11 @@ from functools import lru_cache
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import qualified_name
 from trainform.k8s.pod_requests import pod_level_supports, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, QuantityError, parse
-from trainform.k8s.rules.parts import Found, qualified_name
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, table, tables, text
-
-WARNINGS = frozenset({"TF532"})
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE_PAGES = "hugepages-"

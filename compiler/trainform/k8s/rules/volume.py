@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
+from trainform.k8s.names import dns1123_label
 from trainform.k8s.quantity import QuantityError, parse
-from trainform.k8s.rules.parts import Found, dns1123_label
+from trainform.k8s.rules.parts import Found, check_name
 from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
@@ -19,24 +20,17 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
     names = []
     for index, volume in enumerate(tables(spec, "volumes")):
         names.append(text(volume, "name"))
-        name = volume.get("name")
-        if type(name) is str and (reason := dns1123_label(name)):
-            quoted = f'"{name}" ' if name else ""
-            found.tell((*path, "volumes", index, "name"), "TF525", f"{quoted}{reason}")
+        at = (*path, "volumes", index)
+        check_name(volume, "name", dns1123_label, "TF525", at, found, may_be_empty=False)
         sources = [key for key, value in volume.items() if key != "name" and value is not None]
         if len(sources) == 1:
-            _check_source(sources[0], table(volume, sources[0]), (*path, "volumes", index), found)
+            _check_source(sources[0], table(volume, sources[0]), at, found)
+        elif sources:
+            message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
+            found.tell(at, "TF525", message, "keep one of them")
         else:
-            _report_sources(sources, (*path, "volumes", index), found)
+            found.tell(at, "TF525", "has no source", f"write one, such as {_EXAMPLES}")
     return frozenset(names)
-
-
-def _report_sources(sources: list[str], path: Path, found: Found) -> None:
-    if sources:
-        message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
-        found.tell(path, "TF525", message, "keep one of them")
-    else:
-        found.tell(path, "TF525", "has no source", f"write one, such as {_EXAMPLES}")
 
 
 def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
