@@ -94,10 +94,6 @@ class Diagnostic(NamedTuple):
             "objectField": dotted(self.object_path) or None,
         }
 
-    def by(self, plugin: str) -> Diagnostic:
-        """The same problem, marked as found by `plugin`."""
-        return self if self.plugin else self._replace(plugin=plugin)
-
 
 def dotted(path: Path) -> str:
     """A path in the API's words: `spec.trainer.env[0].name`."""

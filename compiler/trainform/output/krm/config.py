@@ -10,7 +10,7 @@ from trainform.api.kinds import ENVIRONMENT_VERSION, subject
 from trainform.diagnostics import Diagnostic
 from trainform.source import Document
 from trainform.source.build import Builder
-from trainform.source.parser import TooDeep, compose
+from trainform.source.parser import compose
 
 
 def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
@@ -49,7 +49,7 @@ def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> lis
         return [Diagnostic("TF721", "error", message, "remove one of them", ("data", key), config)]
     try:
         tree[last] = _value(value)
-    except (YAMLError, TooDeep):
+    except YAMLError:
         message = f"{value!r} is no YAML"
         return [Diagnostic("TF721", "error", message, "quote it", ("data", key), config)]
     return []
