@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from trainform.io.files import read_bytes
+from trainform.io.files import bytes_or_none
 from trainform.io.git import GitError, commit_of, files_at, git, start
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
@@ -91,7 +91,11 @@ class Folder(NamedTuple):
 
     def changed(self, within: Sequence[str]) -> set[str]:
         either = {*self.paths(within), *_below(self.root, within)}
-        return {path for path in either if _bytes(self.root, path) != _bytes(self.path, path)}
+        return {
+            path
+            for path in either
+            if bytes_or_none(os.path.join(self.root, path)) != bytes_or_none(os.path.join(self.path, path))
+        }
 
     def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
         return partial(self.changed, within)
@@ -100,7 +104,7 @@ class Folder(NamedTuple):
         """A folder has no history."""
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
-        found = ((path, _bytes(self.path, path)) for path in paths)
+        found = ((path, bytes_or_none(os.path.join(self.path, path))) for path in paths)
         return {path: data for path, data in found if data is not None}
 
 
@@ -124,10 +128,3 @@ def _below(root: str, within: Iterable[str]) -> Iterator[str]:
             folders.sort()
             folder = os.path.relpath(above, root).replace(os.sep, "/")
             yield from (f"{folder}/{file}" for file in sorted(files))
-
-
-def _bytes(root: str, path: str) -> bytes | None:
-    try:
-        return read_bytes(os.path.join(root, path))
-    except OSError:
-        return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from trainform.io.exchange import ASIDE, exchange
-from trainform.io.files import read_bytes, write_bytes
+from trainform.io.files import bytes_or_none, write_bytes
 
 STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
@@ -109,7 +109,7 @@ def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
     _make_anew(staged)
     for name, data in files.items():
         old, new = f"{target}/{name}", f"{staged}/{name}"
-        if not (target and _bytes(old) == data and _linked(old, new)):
+        if not (target and bytes_or_none(old) == data and _linked(old, new)):
             write_bytes(new, data)
 
 
@@ -140,13 +140,6 @@ def _rename(old: str, new: str) -> None:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(new), exist_ok=True)
         os.replace(old, new)
-
-
-def _bytes(path: str) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except OSError:
-        return None
 
 
 def _linked(old: str, new: str) -> bool:

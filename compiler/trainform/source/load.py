@@ -59,12 +59,17 @@ def _load_json(source: Source, loaded: Loaded) -> bool:
 
 
 class Parsed(NamedTuple):
-    """What one document of a file says; where it cannot be read, `tree` is None and `problems` say why."""
+    """What one document of a file says; where it cannot be read, `tree` is None and `diagnostics` say why."""
 
     part: Part
     tree: Any = None
-    problems: Sequence[Diagnostic] = ()
+    diagnostics: Sequence[Diagnostic] = ()
     ambiguous: bool = False
+
+    @property
+    def place(self) -> Document:
+        """Where in the text the elements of the tree stand."""
+        return Document({}, self.part)
 
 
 def read_part(part: Part) -> Parsed:
@@ -89,7 +94,7 @@ def read_part(part: Part) -> Parsed:
 
 
 def _add_objects(parsed: Parsed, loaded: Loaded) -> None:
-    documents, problems = [], list(parsed.problems)
+    documents, problems = [], list(parsed.diagnostics)
     for prefix, item in _objects(parsed.tree):
         if isinstance(item, dict) and _is_list(item):
             problems.append(_not_a_list(item, parsed.part, prefix))
