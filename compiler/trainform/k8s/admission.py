@@ -28,7 +28,8 @@ def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> Tr
     Only declared RuntimeClasses and LimitRanges count. Requests that follow from limits are written out.
     The given spec is not changed; the result shares what is untouched with it.
     """
-    changes = _overhead(pod_spec, facts)
+    overhead = overhead_of(pod_spec, facts)
+    changes: Tree = {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
     limits, requests = container_defaults(namespace, facts)
     for key in CONTAINERS:
         containers = tables(pod_spec, key)
@@ -67,11 +68,6 @@ def overhead_of(pod_spec: Tree, facts: ClusterFacts) -> Tree | None:
     name = text(pod_spec, "runtimeClassName")
     declared = facts.get("RuntimeClass", name) if name else None
     return None if declared is None else table(table(declared, "overhead"), "podFixed")
-
-
-def _overhead(pod_spec: Tree, facts: ClusterFacts) -> Tree:
-    overhead = overhead_of(pod_spec, facts)
-    return {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
 
 
 def _with_defaults(container: Tree, limits: Tree, requests: Tree) -> Tree:

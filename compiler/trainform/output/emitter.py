@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
@@ -179,14 +179,9 @@ def _fits_literal(text: str) -> bool:
 
 
 def _literal(text: str, indent: str) -> str:
-    return "".join(_literal_lines(text, indent))
-
-
-def _literal_lines(text: str, indent: str) -> Iterator[str]:
     body, newline, _ = text.rpartition("\n") if text[-1] == "\n" else (text, "", "")
-    yield "|-" if not newline else "|+" if body[-1] == "\n" else "|"
-    for line in body.split("\n"):
-        yield indent + line if line else "\n"
+    head = "|-" if not newline else "|+" if body[-1] == "\n" else "|"
+    return head + "".join(indent + line if line else "\n" for line in body.split("\n"))
 
 
 _KEYS = _Memo(_key)

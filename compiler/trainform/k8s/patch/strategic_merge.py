@@ -16,7 +16,7 @@ from typing import Any
 
 from trainform.k8s.patch.merge_keys import PLAIN, POD_TEMPLATE, MergeNode
 from trainform.k8s.patch.merge_order import MergeError, entry_key, entry_keys, first_places, in_patch_order
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, without
 
 __all__ = ["MergeError", "merge", "replaced_sources", "without_unset"]
 
@@ -65,12 +65,7 @@ def without_unset(tree: Any) -> Any:
 
     Shares every part that has neither.
     """
-    if isinstance(tree, dict):
-        sent = {key: without_unset(value) for key, value in tree.items() if value is not None and value != []}
-        return _shared(tree, sent)
-    if isinstance(tree, list):
-        return _shared(tree, [without_unset(item) for item in tree])
-    return tree
+    return without(tree, lambda value: value is None or value == [])
 
 
 def _merged(base: Any, patch: Any, node: MergeNode, key: str | int) -> Any:

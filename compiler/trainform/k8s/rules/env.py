@@ -55,7 +55,10 @@ def _check_source(variable: Tree, path: Path, found: Found) -> None:
     if kind == "fieldRef":
         _check_field(text(reference, "fieldPath"), (*path, "fieldPath"), found)
     elif kind == "resourceFieldRef":
-        _check_resource(text(reference, "resource"), (*path, "resource"), found)
+        if (resource := text(reference, "resource")) and not _RESOURCE.fullmatch(resource):
+            message = f'"{resource}" is not a resource that a variable can use'
+            hint = "such as limits.cpu, limits.memory or requests.memory"
+            found.tell((*path, "resource"), "TF523", message, hint)
     elif kind in ("configMapKeyRef", "secretKeyRef"):
         _check_reference(reference, path, found)
         check_name(reference, "key", _key, "TF523", path, found)
@@ -70,12 +73,6 @@ def _check_field(field: str, path: Path, found: Found) -> None:
         message = f'"{field}" is not a pod field that a variable can use'
         hint = did_you_mean(field, _FIELDS) or f"fields: {', '.join(_FIELDS)}, metadata.labels['key']"
         found.tell(path, "TF523", message, hint)
-
-
-def _check_resource(resource: str, path: Path, found: Found) -> None:
-    if resource and not _RESOURCE.fullmatch(resource):
-        message = f'"{resource}" is not a resource that a variable can use'
-        found.tell(path, "TF523", message, "such as limits.cpu, limits.memory or requests.memory")
 
 
 def _check_reference(reference: Tree, path: Path, found: Found) -> None:

@@ -22,21 +22,14 @@ _BOUNDS = ("min", "defaultRequest", "default", "max")
 
 def cluster_queue(fact: Tree, found: Found) -> None:
     """Quotas in order; limits of borrowing and lending only in a cohort; the fields of its API version."""
-    spec = table(fact, "spec")
-    _check_version(fact, "cohort", "cohortName", found)
-    _check_groups(spec, found)
-    if not cohort_of(fact):
-        _check_no_limits(spec, "without a cohort, there is no one to borrow from or lend to", "add cohortName", found)
+    message = "without a cohort, there is no one to borrow from or lend to"
+    _check_quotas(fact, "cohort", cohort_of(fact), message, found)
 
 
 def cohort(fact: Tree, found: Found) -> None:
     """Quotas in order; limits of borrowing and lending only below a parent."""
-    spec = table(fact, "spec")
-    _check_version(fact, "parent", "parentName", found)
-    _check_groups(spec, found)
-    if not parent_of(fact):
-        message = "a cohort without a parent has no one to borrow from or lend to"
-        _check_no_limits(spec, message, "add parentName", found)
+    message = "a cohort without a parent has no one to borrow from or lend to"
+    _check_quotas(fact, "parent", parent_of(fact), message, found)
 
 
 def cohort_of(cluster_queue: Tree) -> str:
@@ -104,12 +97,19 @@ def _check_ascending(item: Tree, path: Path, found: Found) -> None:
                     _refuse(found, (*path, upper, name), message)
 
 
-def _check_version(fact: Tree, older: str, newer: str, found: Found) -> None:
-    """v1beta2 renamed the fields that name a cohort; the API server drops the other one."""
+def _check_quotas(fact: Tree, older: str, lender: str, alone: str, found: Found) -> None:
+    """The quotas of a ClusterQueue or Cohort, whose `lender` stands in the field `older`; v1beta2 renamed that, and the
+    API server drops a field of the other version. `alone` is said of limits without a lender."""
+    spec, newer = table(fact, "spec"), f"{older}Name"
     wrong, right = (older, newer) if fact["apiVersion"].endswith("/v1beta2") else (newer, older)
-    if text(table(fact, "spec"), wrong):
+    if text(spec, wrong):
         message = f"is not a field of {fact['apiVersion']}"
         _refuse(found, ("spec", wrong), message, f"write {right}")
+    _check_groups(spec, found)
+    for path, quota in _quotas(spec) if not lender else ():
+        for key in ("borrowingLimit", "lendingLimit"):
+            if quota.get(key) is not None:
+                _refuse(found, (*path, key), alone, f"add {newer}, or remove {key}")
 
 
 def _check_groups(spec: Tree, found: Found) -> None:
@@ -141,13 +141,6 @@ def _check_covered(flavor: Tree, covered: list[str], path: Path, found: Found) -
         message = f"has quotas for {', '.join(names)}, but the group covers {', '.join(covered)}"
         hint = "list the resources in the order of coveredResources"
         _refuse(found, (*path, "resources"), message, hint)
-
-
-def _check_no_limits(spec: Tree, message: str, hint: str, found: Found) -> None:
-    for path, quota in _quotas(spec):
-        for key in ("borrowingLimit", "lendingLimit"):
-            if quota.get(key) is not None:
-                _refuse(found, (*path, key), message, f"{hint}, or remove {key}")
 
 
 def _quotas(spec: Tree) -> Iterator[tuple[Path, Tree]]:

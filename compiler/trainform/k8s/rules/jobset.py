@@ -41,7 +41,9 @@ def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     jobs = tables(spec, "replicatedJobs")
     check_metadata(metadata_of(jobset), ("metadata",), found)
     _check_names(metadata_of(jobset), jobs, appended, found)
-    _check_own_fields(spec, found)
+    # The subdomain names a headless service, and a service needs the stricter kind of name.
+    check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
+    check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
     if spec.get("coordinator") is not None:
@@ -93,12 +95,6 @@ def _report_length(length: int, appended: int, longest: str, index: int, found: 
         found.tell(("metadata", "name"), "TF501", message, f"use a name of at most {room} characters")
     else:
         found.tell((*_JOBS, index, "name"), "TF501", message, "shorten this name")
-
-
-def _check_own_fields(spec: Tree, found: Found) -> None:
-    # The subdomain names a headless service, and a service needs the stricter kind of name.
-    check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
-    check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
 
 
 def _check_size(job: Tree, path: Path, found: Found) -> None:

@@ -75,7 +75,7 @@ def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
     for index, rule in enumerate(rules):
         if rule.get("action") in _RESTART_ONE_JOB:
             _report_gate("RestartJob", (*path, "rules", index, "action"), found)
-            _check_replicas_to_restart(jobs, found)
+            _check_replicas(jobs, found)
             break
     if policy.get("restartStrategy") == "InPlaceRestart":
         _report_gate("InPlaceRestart", (*path, "restartStrategy"), found)
@@ -88,11 +88,10 @@ def _report_gate(gate: str, path: Path, found: Found) -> None:
     found.tell(path, "TF507", message, f"check that {gate} is enabled in your cluster's JobSet")
 
 
-def _check_replicas_to_restart(jobs: list[Tree], found: Found) -> None:
-    most = _MOST_REPLICAS_TO_RESTART
+def _check_replicas(jobs: list[Tree], found: Found) -> None:
     for index, job in enumerate(jobs):
-        if replicas(job) > most:
-            message = f"must be at most {most} with failure rules that restart single Jobs"
+        if replicas(job) > _MOST_REPLICAS_TO_RESTART:
+            message = f"must be at most {_MOST_REPLICAS_TO_RESTART} with failure rules that restart single Jobs"
             found.tell((*_JOBS, index, "replicas"), "TF503", message)
 
 

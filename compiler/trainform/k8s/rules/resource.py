@@ -37,7 +37,9 @@ def _check_resources(resources: Tree, spec: Tree, path: Path, found: Found) -> N
         if request != limit:
             _check_fit(name, request, limit, (*path, "requests", name), found)
     if not requests.keys() <= _PLAIN or not limits.keys() <= _PLAIN:
-        _check_huge_pages(limits.keys() | requests.keys(), path, found)
+        names = limits.keys() | requests.keys()
+        if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
+            found.tell(path, "TF531", "requests huge pages without cpu or memory", "add a request for memory")
     if "claims" in resources:
         _check_claims(resources, spec, path, found)
 
@@ -105,11 +107,6 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
     elif most < wanted:
         message = f"must be at most the limit ({limit}), not {request}"
         found.tell(path, "TF532", message, "increase the limit or reduce the request")
-
-
-def _check_huge_pages(names: set[str], path: Path, found: Found) -> None:
-    if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
-        found.tell(path, "TF531", "requests huge pages without cpu or memory", "add a request for memory")
 
 
 def _check_claims(resources: Tree, spec: Tree, path: Path, found: Found) -> None:

@@ -50,7 +50,7 @@ def _problems(schema: Schema, value: Any, path: Path) -> Iterator[SchemaProblem]
     elif isinstance(value, list):
         yield from _of_entries(schema, value, path)
     if keyword := broken_keyword(schema, value):
-        yield messages.not_allowed(path, keyword, schema.get(keyword), value)
+        yield SchemaProblem(path, "TF104", *messages.out_of_limit(keyword, schema.get(keyword), value))
 
 
 def _of_fields(schema: Schema, tree: dict[str, Any], path: Path) -> Iterator[SchemaProblem]:
