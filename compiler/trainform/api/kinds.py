@@ -51,12 +51,9 @@ def _head(tree: dict[str, Any], key: str) -> list[Problem]:
         return []
     example = API_VERSION if key == "apiVersion" else "TrainJob"
     code, what = ("TF103", "is missing") if value in (None, "") else ("TF102", "must be a string")
-    return [Problem((key,), code, f'"{key}" {what}', _head_hint(tree, key, example), leave_out=())]
-
-
-def _head_hint(tree: dict[str, Any], key: str, example: str) -> str:
     wrong = next((name for name in tree if name != key and name.lower() == key.lower()), "")
-    return f'rename "{wrong}" to {key}' if wrong else f"write {key}: {example}"
+    hint = f'rename "{wrong}" to {key}' if wrong else f"write {key}: {example}"
+    return [Problem((key,), code, f'"{key}" {what}', hint, leave_out=())]
 
 
 def _other_version(api_version: object, kind: str, version: str) -> list[Problem]:

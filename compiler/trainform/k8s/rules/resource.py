@@ -55,7 +55,7 @@ def _check_amounts(amounts: Tree, path: Path, found: Found) -> None:
 def _refusals(name: str, amount: str | int) -> tuple[tuple[str, str], ...]:
     """Why no container can ask for this amount of this resource: messages, each with its hint."""
     refusals = [] if name in _PLAIN else _name_refusals(name)
-    quantity = _parsed(amount)
+    quantity = parsed(amount)
     if quantity and quantity.nano < 0:
         refusals.append((f"must not be negative, but is {amount}", ""))
     if quantity and quantity.nano % NANO and _is_extended(name):
@@ -76,7 +76,7 @@ def _name_refusals(name: str) -> list[tuple[str, str]]:
     return [(f'containers cannot request "{name}"', hint)]
 
 
-def _parsed(amount: object) -> Quantity | None:
+def parsed(amount: object) -> Quantity | None:
     """The amount, or None for what is none: the schema says so."""
     if type(amount) is not str and type(amount) is not int:
         return None
@@ -99,7 +99,7 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
             hint = f"write {name}: {request} in limits as well, or only there"
             found.tell(path, "TF532", f"{name} needs a limit equal to its request", hint)
         return
-    wanted, most = _parsed(request), _parsed(limit)
+    wanted, most = parsed(request), parsed(limit)
     if wanted is None or most is None or wanted == most:
         return
     if exact:
@@ -127,7 +127,7 @@ def _check_pod_level(resources: Tree, spec: Tree, path: Path, found: Found) -> N
         at = (*path, "requests", name)
         if limits.get(name) not in (None, request):
             _check_fit(name, request, limits[name], at, found)
-        quantity = _parsed(request)
+        quantity = parsed(request)
         if quantity and name in needed and quantity < needed[name]:
             message = f"must be at least the sum of its containers ({needed[name]}), not {request}"
             found.tell(at, "TF532", message, "increase it, or reduce the containers' requests")

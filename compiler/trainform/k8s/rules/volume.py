@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.k8s.names import dns1123_label
-from trainform.k8s.quantity import QuantityError, parse
 from trainform.k8s.rules.parts import Found, check_name
+from trainform.k8s.rules.resource import parsed
 from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
@@ -41,8 +41,8 @@ def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
         _check_files(source, path, found)
     if kind == "hostPath" and ".." in text(source, "path").split("/"):
         found.tell((*path, "path"), "TF525", "must not contain `..`")
-    if kind == "emptyDir" and "sizeLimit" in source:
-        _check_size_limit(source, path, found)
+    if kind == "emptyDir" and (limit := parsed(source.get("sizeLimit"))) and limit.nano < 0:
+        found.tell((*path, "sizeLimit"), "TF525", "must not be negative")
 
 
 def _check_files(source: Tree, path: Path, found: Found) -> None:
@@ -58,15 +58,6 @@ def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
     mode = number(tree, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
         found.tell((*path, key), "TF525", f"must be between 0 and 0777 octal ({_MOST_MODE} decimal), not {mode}")
-
-
-def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
-    try:
-        negative = parse(source["sizeLimit"]).nano < 0
-    except QuantityError:
-        return
-    if negative:
-        found.tell((*path, "sizeLimit"), "TF525", "must not be negative")
 
 
 def relative_path(path: str) -> str | None:
