@@ -1,9 +1,8 @@
 """Objects as the API server would store them: defaults filled in, written the way Go writes them.
 
-Admission reads an object into Go structs and writes it out again, so zero values of plain fields vanish
-(`value: ""`, `readOnly: false`), those of pointers stay (`optional: false`), and quantities come out
-canonical. Which fields are which stands in the schemas. Inputs are never changed; results share what is
-untouched with them and with each other, so treat both as frozen.
+Go drops zero values of plain fields (`value: ""`, `readOnly: false`), keeps those of pointers (`optional: false`), and
+writes canonical quantities; the schemas say which fields are which. Results share parts with their inputs and with
+each other: change neither.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """What one pod requests of its node, counted as the scheduler counts it.
 
-The rules are those of Kubernetes' `PodRequests`, which the scheduler and the quota controller use:
-containers add up; init containers run one after the other, so only the largest counts, on top of
-the restartable ones (sidecars) started before it; pod-level requests replace the sum; overhead
-comes on top.
+As in Kubernetes' `PodRequests`, containers add up; of the init containers, which run in sequence, the largest counts,
+with the sidecars started before it; pod-level requests replace the sum; overhead is added.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Canonical YAML: one tree, one text, and every reader takes it for the same.
 
-Strings stay bare only where no YAML reader (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) could take them
-for something else. Two spaces of indentation, lists at their key's column as kubectl prints them, no
-aliases, no folding.
+Strings are unquoted only where every YAML parser (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) reads a string. Two spaces
+of indentation, lists at their key's column as kubectl prints them, no aliases, no folding.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def _measure(node: Node, known: dict[int, _Size], above: set[int]) -> _Size:
     if id(node) in above:
         raise LimitError(node.start_mark, "an anchored value contains an alias of itself", "remove the alias", "TF011")
     above.add(id(node))
-    sizes = [_measure(child, known, above) for child in children(node)]
+    children = [child for pair in node.value for child in pair] if isinstance(node, MappingNode) else node.value
+    sizes = [_measure(child, known, above) for child in children]
     above.discard(id(node))
     size = _Size(1 + sum(s.nodes for s in sizes), 1 + max((s.height for s in sizes), default=0))
     if size.height > MAX_DEPTH:
@@ -43,10 +44,3 @@ def _measure(node: Node, known: dict[int, _Size], above: set[int]) -> _Size:
         raise LimitError(node.start_mark, message, "write the content out, split into several documents")
     known[id(node)] = size
     return size
-
-
-def children(node: Node) -> list[Node]:
-    """The nodes directly below a collection, keys included, in the order of the text."""
-    if isinstance(node, MappingNode):
-        return [child for pair in node.value for child in pair]
-    return list(node.value)

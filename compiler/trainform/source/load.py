@@ -19,8 +19,7 @@ from trainform.source.text import Source, decode, split_documents
 class Loaded(NamedTuple):
     """The objects of a file in its order, and its problems.
 
-    An object with problems of its own (a duplicate key, say) is there all the same; its diagnostics
-    have it as their `place`. Of a document that cannot be parsed only the diagnostic is left.
+    An object with problems of its own (such as a duplicate key) is included, as their `place`.
     """
 
     documents: list[Document]

@@ -6,7 +6,6 @@ Here the C composer calls back for one thing only: what a scalar without a tag s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from yaml.composer import ComposerError
@@ -15,7 +14,6 @@ from yaml.events import (
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
-    Event,
     MappingStartEvent,
     NodeEvent,
     ScalarEvent,
@@ -101,7 +99,7 @@ def _compose_reanchored(text: str) -> Node | None:
     anchors: dict[str, Node] = {}
     top: list[Node] = []
     opened: list[tuple[CollectionNode | None, list[Node]]] = [(None, top)]
-    for event in _events(text):
+    for event in iter(_Parser(text).get_event, None):
         if isinstance(event, CollectionEndEvent):
             _close(*opened.pop())
         elif isinstance(event, NodeEvent):
@@ -114,12 +112,6 @@ def _compose_reanchored(text: str) -> Node | None:
         if len(opened) > MAX_DEPTH + 1:
             raise too_deep(event.start_mark)
     return top[0] if top else None
-
-
-def _events(text: str) -> Iterator[Event]:
-    parser = _Parser(text)
-    while (event := parser.get_event()) is not None:
-        yield event
 
 
 def _close(node: CollectionNode | None, children: list[Node]) -> None:

@@ -27,7 +27,8 @@ def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
     start = _index(error.context_mark) if error.context_mark else index
     if accident := foreign(text, index):
         return accident
-    found = _in_plain_words(text, problem, start, index) or Complaint(index, _sentence(error))
+    sentence = ", ".join(filter(None, (error.context, error.problem)))
+    found = _in_plain_words(text, problem, start, index) or Complaint(index, sentence)
     if found.hint != TEMPLATE_HINT and _TEMPLATE.search(_line(text, found.index)):
         return Complaint(found.index, found.message, TEMPLATE_HINT)
     return found
@@ -35,10 +36,6 @@ def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
 
 def _index(mark: Any) -> int:
     return mark.index if mark else 0
-
-
-def _sentence(error: MarkedYAMLError) -> str:
-    return ", ".join(part for part in (error.context, error.problem) if part)
 
 
 def _line(text: str, index: int) -> str:

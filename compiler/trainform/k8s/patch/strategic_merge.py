@@ -1,12 +1,10 @@
 """Kubernetes' strategic merge patch over plain trees.
 
-A patch is a partial tree. Maps merge, null removes, and a list merges entry by entry where the API
-types say so (see `merge_keys`), else it is replaced. Neither tree is ever changed; the result
-shares every untouched part with them, so it must not be changed in place either.
+Maps merge, null removes, and lists merge entry by entry where the API types say so (see `merge_keys`); other lists are
+replaced. The result shares parts with both trees: change none of them in place.
 
-Entries of a merged list stand in the order of the patch; those that only the base has keep their
-order and stand before the first patched entry that followed them in the base. New entries come as
-early as that allows: volumes `extra, shm` merged into `cfg, host` give `extra, shm, cfg, host`.
+Entries of a merged list stand in the order of the patch; each entry of the base stands before the first patched one
+that followed it there. So volumes `extra, shm` merged into `cfg, host` give `extra, shm, cfg, host`.
 """
 
 from __future__ import annotations

@@ -32,9 +32,8 @@ _JOBS: Path = ("spec", "replicatedJobs")
 def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     """All that the cluster would refuse of a rendered JobSet and of the Jobs and pods made from it.
 
-    `jobset` may lack what the API server fills in, and may be of any shape: what `schema.check` reports is
-    not said again. Paths start at the root of `jobset`. Codes in `WARNINGS` mean less than a refusal.
-    The last `appended` characters of the name are not of the user's choice.
+    `jobset` may have any shape: what `schema.check` reports is not reported again. Paths start at its root. The
+    compiler has added the last `appended` characters of the name.
     """
     found = Found()
     spec = table(jobset, "spec")

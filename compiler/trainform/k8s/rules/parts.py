@@ -1,8 +1,7 @@
 """What the rules for rendered objects share: the list of problems, and checks of names and numbers.
 
-A rule appends problems to a list and returns nothing, so a valid object costs only the reading of its fields.
-Rules do not repeat what the schemas check (types, enums, missing fields, duplicate list keys): they read trees
-with `k8s.tree`, to which a field of the wrong type is absent.
+Rules append problems to a list. They do not repeat what the schemas check (types, enums, missing fields, duplicate
+list keys): a field of the wrong type reads as absent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Is a cluster fact, a Kubernetes object that describes the cluster, one that the cluster would take?
 
-The schemas are those of the Kubernetes, Kueue and Volcano APIs as far as the compiler reads them; deep structures that
-it never reads are let through.
+The schemas cover what the compiler reads of the Kubernetes, Kueue and Volcano APIs.
 """
 
 from __future__ import annotations

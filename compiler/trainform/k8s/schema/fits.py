@@ -1,7 +1,6 @@
 """Whether a tree is valid beyond doubt, decided fast: nearly every tree is, and then nothing else runs.
 
-A schema becomes a function from a value to yes or no, the first time that it is used. No means "look closer": a null,
-which may stand for an absent field, is such a doubt. `validate` looks closer.
+A schema becomes a function on first use. False means that `validate` must look closer: a null may be an absent field.
 """
 
 from __future__ import annotations
