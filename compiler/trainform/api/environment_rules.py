@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from trainform.api.problems import Problem
-from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, repeated
+from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, positive, repeated
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
@@ -114,9 +114,8 @@ def gang_settings(environment: Environment) -> Iterator[Problem]:
     """The queue becomes the value of a label, and `queueLabel` its key."""
     if gang := environment.spec.scheduling.gang:
         yield from _named(names.qualified_name, gang.queue_label, (*_GANG, "queueLabel"))
-        if gang.queue is not None:
-            yield from _named(_queue, gang.queue, (*_GANG, "queue"))
-        yield from _positive(gang.schedule_timeout_seconds, (*_GANG, "scheduleTimeoutSeconds"))
+        yield from _named(_queue, gang.queue, (*_GANG, "queue"))
+        yield from positive(gang.schedule_timeout_seconds, (*_GANG, "scheduleTimeoutSeconds"))
 
 
 def _queue(name: str) -> str | None:
@@ -128,18 +127,13 @@ def kueue_names(environment: Environment) -> Iterator[Problem]:
     if kueue := environment.spec.scheduling.kueue:
         yield from _named(_labelled_object, kueue.local_queue, (*_KUEUE, "localQueue"))
         yield from _named(_labelled_object, kueue.priority_class, (*_KUEUE, "priorityClass"))
-        yield from _positive(kueue.max_exec_time_seconds, (*_KUEUE, "maxExecTimeSeconds"))
+        yield from positive(kueue.max_exec_time_seconds, (*_KUEUE, "maxExecTimeSeconds"))
         for step in kueue.steps:
             yield from _named(names.dns1035_label, step, (*_KUEUE, "steps", step))
 
 
 def _labelled_object(name: str) -> str | None:
     return names.dns1123_subdomain(name) or names.label_value(name)
-
-
-def _positive(value: int | None, path: Path) -> Iterator[Problem]:
-    if value is not None and value < 1:
-        yield Problem(path, "TF104", f"must be at least 1, not {value}")
 
 
 def topologies(environment: Environment) -> Iterator[Problem]:
@@ -160,7 +154,7 @@ def _topology(path: Path, topology: Topology) -> Iterator[Problem]:
         yield from _level((*path, field), getattr(topology, field))
     if topology.slice:
         yield from _level((*path, "slice", "required"), topology.slice.required)
-        yield from _positive(topology.slice.size, (*path, "slice", "size"))
+        yield from positive(topology.slice.size, (*path, "slice", "size"))
     yield from _group((*path, "group"), topology)
 
 

@@ -41,7 +41,7 @@ def subject(tree: Any) -> tuple[Subject, list[Problem]]:
     if not isinstance(kind, str):
         return "other", problems
     if kind in TRAINER_KINDS:
-        return TRAINER_KINDS[kind], problems or _older_version(api_version, kind)
+        return TRAINER_KINDS[kind], problems or _other_version(api_version, kind, API_VERSION)
     return ("other", problems) if problems else _other_group(str(api_version), kind)
 
 
@@ -51,19 +51,17 @@ def _head(tree: dict[str, Any], key: str) -> list[Problem]:
         return []
     example = API_VERSION if key == "apiVersion" else "TrainJob"
     code, what = ("TF103", "is missing") if value in (None, "") else ("TF102", "must be a string")
-    return [Problem((key,), code, f'"{key}" {what}', _head_hint(tree, key, example), leave_out=())]
-
-
-def _head_hint(tree: dict[str, Any], key: str, example: str) -> str:
     wrong = next((name for name in tree if name != key and name.lower() == key.lower()), "")
-    return f'rename "{wrong}" to {key}' if wrong else f"write {key}: {example}"
+    hint = f'rename "{wrong}" to {key}' if wrong else f"write {key}: {example}"
+    return [Problem((key,), code, f'"{key}" {what}', hint, leave_out=())]
 
 
-def _older_version(api_version: object, kind: str) -> list[Problem]:
-    if api_version == API_VERSION:
+def _other_version(api_version: object, kind: str, version: str) -> list[Problem]:
+    """The problem that `version` is the only one with this kind."""
+    if api_version == version:
         return []
     message = f'apiVersion "{api_version}" has no kind {kind}'
-    return [Problem(("apiVersion",), "TF205", message, f"write apiVersion: {API_VERSION}", leave_out=())]
+    return [Problem(("apiVersion",), "TF205", message, f"write apiVersion: {version}", leave_out=())]
 
 
 def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
@@ -91,18 +89,10 @@ def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
         return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]
-    if api_version == ENVIRONMENT_VERSION:
-        return "environment", []
-    message = f'apiVersion "{api_version}" has no kind Environment'
-    hint = f"write apiVersion: {ENVIRONMENT_VERSION}"
-    return "environment", [Problem(("apiVersion",), "TF205", message, hint, leave_out=())]
+    return "environment", _other_version(api_version, kind, ENVIRONMENT_VERSION)
 
 
 def _v1_job(api_version: str, kind: str) -> Problem:
     message = f"{kind} ({api_version}) is outdated: use a TrainJob ({API_VERSION}) instead"
-    return Problem(
-        ("kind",),
-        "TF205",
-        message,
-        "write a TrainJob: set the runtime in spec.runtimeRef, and image, command and nodes in spec.trainer",
-    )
+    hint = "write a TrainJob: set the runtime in spec.runtimeRef, and image, command and nodes in spec.trainer"
+    return Problem(("kind",), "TF205", message, hint)

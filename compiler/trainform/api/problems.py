@@ -16,10 +16,9 @@ _UNKNOWN = ("TF101", "TF106", "TF107", "TF108")
 class Problem(NamedTuple):
     """What is wrong with the element at `path`.
 
-    `leave_out` names the elements to leave out of the model so that later stages can go on:
-    None means the element itself, `()` that the element is usable as it stands. `fill` is the value to take
-    for a missing element instead, where a webhook of the cluster would write it. `stand_in` is a place and
-    the value there with which the rules can judge the rest: `leave_out` then holds for later stages only.
+    `leave_out`: the elements to leave out of the model for later stages; None is the element itself, `()` nothing.
+    `fill`: the value of a missing element that a webhook of the cluster would set. `stand_in`: a path and a placeholder
+    value there for the rules; `leave_out` then holds for later stages only.
     """
 
     path: Path

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 class Read(NamedTuple):
     """A document as its kind wants it.
 
-    `model` is built from what is usable: elements with an error are left out of a private copy, so that later
-    stages can report their own problems in the same run. It is None for kinds without a model, and where
-    nothing usable is left. `gone` are the elements left out, by their paths in the source; `whole` is False
-    when there is an error that the cluster would not mend by a default of its own.
+    `model` lacks the elements with errors, so that later stages can report their own problems in the same run; None for
+    kinds without a model, or if nothing usable is left. `gone`: the paths of those elements in the source. `whole`:
+    False if there is an error that no default of the cluster would fix.
     """
 
     subject: Subject
@@ -75,8 +74,5 @@ def _rules(about: Subject, hidden: tuple[Path, ...]) -> Sequence[Callable[[Any],
         from trainform.api.environment_rules import RULES
 
         return RULES
-    return runtime_rules.RULES if any(map(_hides_jobs, hidden)) else runtime_rules.ALL_RULES
-
-
-def _hides_jobs(path: Path) -> bool:
-    return "replicatedJobs" in path or runtime_rules.JOBS[: len(path)] == path
+    hides_jobs = any("replicatedJobs" in path or runtime_rules.JOBS[: len(path)] == path for path in hidden)
+    return runtime_rules.RULES if hides_jobs else runtime_rules.ALL_RULES

@@ -16,8 +16,9 @@ from trainform.api.trainjob import CONTROLLER, MULTIKUEUE, RuntimePatch, StepIni
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s import names
+from trainform.k8s.names import dns1035_label, dns1123_label, quoted
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import Found, dns1035_label, dns1123_label
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
@@ -79,28 +80,31 @@ def num_nodes(job: TrainJob) -> Iterator[Problem]:
 
 def node_count(value: int, path: Path, controller: str) -> Iterator[Problem]:
     """`value` is a number of nodes; `controller` says what the controller makes of 0."""
-    if value < 0:
-        yield Problem(path, "TF104", f"must be at least 1, not {value}", "remove it to use the default")
-    elif value == 0:
-        message = f"must be at least 1, not 0: the controller {controller}"
-        yield Problem(path, "TFD02", message, "remove it to use the default")
+    hint = "remove it to use the default"
+    if value == 0:
+        yield Problem(path, "TFD02", f"must be at least 1, not 0: the controller {controller}", hint)
+    else:
+        yield from positive(value, path, hint)
 
 
 def num_proc_per_node(job: TrainJob) -> Iterator[Problem]:
     """CEL on Trainer: at least 1."""
-    value = job.spec.trainer.num_proc_per_node if job.spec.trainer else None
-    if value is not None and value < 1:
+    if trainer := job.spec.trainer:
         path = ("spec", "trainer", "numProcPerNode")
-        hint = "remove it to use the number of GPUs"
-        yield Problem(path, "TF104", f"must be at least 1, not {value}", hint)
+        yield from positive(trainer.num_proc_per_node, path, "remove it to use the number of GPUs")
 
 
 def active_deadline(job: TrainJob) -> Iterator[Problem]:
     """CRD: at least 1 second."""
-    value = job.spec.active_deadline_seconds
+    yield from positive(
+        job.spec.active_deadline_seconds, ("spec", "activeDeadlineSeconds"), "for no deadline, remove it"
+    )
+
+
+def positive(value: int | None, path: Path, hint: str = "") -> Iterator[Problem]:
+    """A number at `path`, if there is one, is at least 1."""
     if value is not None and value < 1:
-        path = ("spec", "activeDeadlineSeconds")
-        yield Problem(path, "TF104", f"must be at least 1, not {value}", "for no deadline, remove it")
+        yield Problem(path, "TF104", f"must be at least 1, not {value}", hint)
 
 
 def managed_by(job: TrainJob) -> Iterator[Problem]:
@@ -165,8 +169,7 @@ def patch_times(job: TrainJob | Environment) -> Iterator[Problem]:
     """Defaulting webhook: it writes `time` itself."""
     for index, patch in enumerate(_patches(job)):
         if patch.time is not None:
-            path = ("spec", "runtimePatches", index, "time")
-            yield server_written(path)
+            yield server_written(("spec", "runtimePatches", index, "time"))
 
 
 def patched_variables(job: TrainJob | Environment) -> Iterator[Problem]:
@@ -195,19 +198,13 @@ def _patched_containers(patch: RuntimePatch) -> Iterator[tuple[str, Tree]]:
 
 def _initializers(job: TrainJob) -> Iterator[tuple[Path, StepInitializer]]:
     initializer = job.spec.initializer
-    if initializer and initializer.dataset:
-        yield ("spec", "initializer", "dataset"), initializer.dataset
-    if initializer and initializer.model:
-        yield ("spec", "initializer", "model"), initializer.model
+    for name in ("dataset", "model") if initializer else ():
+        if step := getattr(initializer, name):
+            yield ("spec", "initializer", name), step
 
 
 def _patches(job: TrainJob | Environment) -> list[RuntimePatch]:
     return job.spec.runtime_patches or []
-
-
-def quoted(name: str, reason: str) -> str:
-    """What is wrong with `name`, which may be empty."""
-    return f'"{name}" {reason}' if name else reason
 
 
 def better(name: str) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainform.api.problems import Problem
-from trainform.api.rules import better, labels_and_annotations, namespace, node_count, quoted, repeated
+from trainform.api.rules import better, labels_and_annotations, namespace, node_count, positive, repeated
 from trainform.api.runtime import FRAMEWORKS, EnvInjectionTarget, Runtime
 from trainform.diagnostics import Diagnostic, Path, Place
-from trainform.k8s import names
+from trainform.k8s.names import dns1123_subdomain, quoted
 from trainform.k8s.tree import value_at
 
 STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -35,7 +35,7 @@ JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 def runtime_name(runtime: Runtime) -> Iterator[Problem]:
     """The API server: the name is a subdomain of RFC 1123, at most 253 characters."""
-    if reason := names.dns1123_subdomain(runtime.name):
+    if reason := dns1123_subdomain(runtime.name):
         yield Problem(("metadata", "name"), "TF301", quoted(runtime.name, reason), better(runtime.name), leave_out=())
 
 
@@ -60,9 +60,8 @@ def policy_processes(runtime: Runtime) -> Iterator[Problem]:
     """CEL on the MPI and Flux policies: `numProcPerNode` is at least 1."""
     policy = runtime.spec.ml_policy
     for name, framework in (("mpi", policy and policy.mpi), ("flux", policy and policy.flux)):
-        if framework and framework.num_proc_per_node < 1:
-            message = f"must be at least 1, not {framework.num_proc_per_node}"
-            yield Problem((*_POLICY, name, "numProcPerNode"), "TF104", message, "for 1, remove it")
+        if framework:
+            yield from positive(framework.num_proc_per_node, (*_POLICY, name, "numProcPerNode"), "for 1, remove it")
 
 
 def injected_containers(runtime: Runtime) -> Iterator[Problem]:

@@ -141,11 +141,9 @@ class Reading:
             return Problem(path, "TF108", message, "write metadata.name")
         if row := advice(DIALECTS[self.model], path):
             return self._replaced(path, row)
-        hint = hints.elsewhere(path, self._levels()) or known_here(str(path[-1]), _fields(self.model, path[:-1]))
+        levels = [(upper, _fields(self.model, upper)) for upper in UPPER if _has(self.model, upper)]
+        hint = hints.elsewhere(path, levels) or known_here(str(path[-1]), _fields(self.model, path[:-1]))
         return Problem(path, "TF101", "unknown field", hint)
-
-    def _levels(self) -> list[tuple[Path, list[str]]]:
-        return [(path, _fields(self.model, path)) for path in UPPER if _has(self.model, path)]
 
     def _replaced(self, path: Path, row: Advice) -> Problem:
         why = "field of an older API" if row.older else "unknown field"
@@ -160,7 +158,9 @@ class Reading:
         yield Problem(path, "TF102", f"must be {due}, not {noun(value)}", self._rewritten(path, due, value))
         if isinstance(value, dict):
             # The API server drops the fields of the mapping as well: each is said where it stands.
-            yield from (_stray(path, key, due, value[key]) for key in value)
+            message = f"unknown field: expected {due}, which has no fields"
+            for key in value:
+                yield Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value[key]))
 
     def _rewritten(self, path: Path, due: str, value: Any) -> str:
         """How to write `value` so that its type fits, or the empty string."""
@@ -204,11 +204,6 @@ def _stand_in(path: Path) -> tuple[Path, Any] | None:
 
 def _name_of_its_own(replicated_job: Path) -> tuple[Path, str]:
     return (*replicated_job, "name"), f"unnamed-{replicated_job[-1]}"
-
-
-def _stray(path: Path, key: Any, due: str, value: Any) -> Problem:
-    message = f"unknown field: expected {due}, which has no fields"
-    return Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value))
 
 
 def _has(model: type[Model], path: Path) -> bool:

@@ -31,11 +31,8 @@ def styled(text: str, style: Style, *, colour: bool) -> str:
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """A line for each row: columns as wide as their widest cell, two spaces between them. Cells may be styled."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
-
-
-def _padded(cell: str, width: int) -> str:
-    return cell + " " * (width - _width(cell))
+    padded = ([cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    return ["  ".join(cells).rstrip() for cells in padded]
 
 
 def _width(cell: str) -> int:

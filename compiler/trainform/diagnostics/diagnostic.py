@@ -47,11 +47,9 @@ class Spot(NamedTuple):
 class Diagnostic(NamedTuple):
     """A problem with its cause in plain words and what to write instead.
 
-    `path` speaks of the source document `place`; `object` and `object_path` of a rendered
-    object where the fault shows only there. `at` overrides the position that `place` would
-    give (a syntax error has a position but no path). Positions are looked up only when a
-    diagnostic is shown, so that a run without problems never pays for them. `others` counts further objects
-    that show the same fault, where one stands for them all.
+    `path` is in the source document `place`; `object` and `object_path` name a rendered object if the problem shows
+    only there, and `others` counts more objects with the same problem. `at` overrides the position from `place`, which
+    is looked up only when a diagnostic is shown.
     """
 
     code: str
@@ -93,10 +91,6 @@ class Diagnostic(NamedTuple):
             "object": self.object or None,
             "objectField": dotted(self.object_path) or None,
         }
-
-    def by(self, plugin: str) -> Diagnostic:
-        """The same problem, marked as found by `plugin`."""
-        return self if self.plugin else self._replace(plugin=plugin)
 
 
 def dotted(path: Path) -> str:

@@ -18,9 +18,8 @@ NOWHERE = "the repository as a whole"
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], grave: Severity = "error") -> str:
     """One suite with a test case for each of `files` and for each other file with problems, sorted by name.
 
-    A case fails when a problem is at least as `grave`; what is less grave is its output. A file keeps its
-    case whatever is found in it, so that a viewer can tell what was broken by a change and what was mended. There
-    are no times: the same input gives the same bytes.
+    A case fails if a problem is at least as `grave`; lesser ones are its output. Files without problems have cases too,
+    so that viewers see what a change broke or fixed. There are no times: the same input gives the same bytes.
     """
     told: dict[str, list[Diagnostic]] = {file: [] for file in files}
     for each in folded(diagnostics):

@@ -32,11 +32,8 @@ BROKEN_RUNTIME = "TF206"
 
 
 def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """In order, and each fault of a source once, for whoever has to mend it.
-
-    What is wrong with a runtime shows in the objects of every job that uses it; the JSON documents have them all,
-    and here the first object stands for the others. To fold once more changes nothing.
-    """
+    """In order, and each fault of a source once: an error in a runtime shows in the objects of every job that uses it,
+    and the first of them stands for the others. Idempotent."""
     told = in_order(diagnostics)
     own = {_fault(each) for each in told if each.severity == "error" and not each.object}
     same = {(_fault(each), each.message) for each in told if not each.object}

@@ -31,19 +31,15 @@ def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = 
     """
     told = folded(diagnostics)
     codes = sorted({each.code for each in told})
+    rules = [{"id": code, "shortDescription": {"text": title(code)}} for code in codes]
     run = {
-        "tool": {"driver": {"name": "trainform", "version": version, "rules": [_rule(code) for code in codes]}},
+        "tool": {"driver": {"name": "trainform", "version": version, "rules": rules}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the checkout."}}},
         "results": _results(told, codes, prefix),
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
-
-
-def _rule(code: str) -> dict[str, Any]:
-    """A code is stable for ever once released, which is what a rule's id has to be."""
-    return {"id": code, "shortDescription": {"text": title(code)}}
 
 
 def _results(told: list[Diagnostic], codes: list[str], prefix: str) -> list[dict[str, Any]]:

@@ -43,13 +43,8 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)
 
-    blocks = [_block(diagnostic, paint) for diagnostic in told]
+    blocks = ["\n".join([_headline(each, paint), *_source(each, paint), *_notes(each, paint)]) for each in told]
     return "\n\n".join([*blocks, summary(told)]) + "\n"
-
-
-def _block(diagnostic: Diagnostic, paint: _Paint) -> str:
-    source = _source(diagnostic, paint)
-    return "\n".join([_headline(diagnostic, paint), *source, *_notes(diagnostic, paint)])
 
 
 def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:

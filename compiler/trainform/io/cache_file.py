@@ -11,7 +11,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Any, NamedTuple
 
 from trainform.io.files import write_bytes
-from trainform.io.git import GitError, git_folder
+from trainform.io.git import GitError, checkout_digest, git_folder
 
 
 def read(root: str, purpose: str) -> dict[str, Any] | None:
@@ -82,6 +82,4 @@ def identity(paths: Iterable[str]) -> Identity | None:
 
 
 def _path(root: str, purpose: str) -> str:
-    """A checkout may hold several repositories of ours, each below a folder of its own."""
-    place = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
-    return os.path.join(git_folder(root), "trainform", f"{place}-{purpose}.json")
+    return os.path.join(git_folder(root), "trainform", f"{checkout_digest(root)}-{purpose}.json")

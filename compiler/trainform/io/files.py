@@ -21,6 +21,14 @@ def read_bytes(path: str) -> bytes:
         os.close(file)
 
 
+def bytes_or_none(path: str) -> bytes | None:
+    """The contents of a file; None when it cannot be read."""
+    try:
+        return read_bytes(path)
+    except OSError:
+        return None
+
+
 def write_bytes(path: str, data: bytes) -> None:
     """Create or replace a file. Raises OSError."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o666)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +43,11 @@ def git_folder(root: str) -> str:
     except OSError as error:
         raise GitError(f"{path}: {error.strerror}") from error
     return os.path.join(folder, named)
+
+
+def checkout_digest(root: str) -> str:
+    """What tells the repository at `root` from others in the same git checkout: a digest of its real path."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
 
 
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trainform.io.git import GitError, git_folder
+from trainform.io.git import GitError, checkout_digest, git_folder
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -38,7 +37,7 @@ def mutex_path(root: str) -> str:
     It is `trainform/<digest>.lock` in git's own folder, or `trainform-<digest>.lock` in the system's temporary
     folder where there is no git; one checkout may hold several repositories.
     """
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
+    digest = checkout_digest(root)
     try:
         folder = git_folder(root)
     except GitError:

@@ -34,17 +34,15 @@ def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
     loaded = load(data, FILE)
     problems = list(loaded.diagnostics)
     if not problems and loaded.documents:
-        problems = [problem for document in loaded.documents[1:] for problem in _surplus(document)]
+        message = "project settings must be a single document, but this file has more than one"
+        problems = [
+            Diagnostic("TF703", "error", message, "merge the documents", place=each) for each in loaded.documents[1:]
+        ]
         problems += _problems(loaded.documents[0])
     if problems or not loaded.documents:
         return Settings(), problems
     given: dict[str, str] = loaded.documents[0].tree
     return Settings(**{key: _normal(folder) for key, folder in given.items()}), []
-
-
-def _surplus(document: Document) -> list[Diagnostic]:
-    message = "project settings must be a single document, but this file has more than one"
-    return [Diagnostic("TF703", "error", message, "merge the documents", place=document)]
 
 
 def _problems(document: Document) -> list[Diagnostic]:
@@ -75,18 +73,14 @@ def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
     """Output must not be read as input, nor overwrite our state or git's."""
     folders = {key: _normal(tree.get(key, key)) for key in KEYS}
     if folders["rendered"].split("/")[0] in _NO_OUTPUT:
-        return [_taken(document, folders["rendered"])]
+        message = f'"{folders["rendered"]}" is reserved and cannot hold output'
+        return [Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)]
     return [
         Diagnostic("TF703", "error", f'"rendered" and "{key}" must not be inside each other',
                    "choose separate folders", path=("rendered",), place=document)
         for key in KEYS[:-1]
         if _within(folders["rendered"], folders[key]) or _within(folders[key], folders["rendered"])
     ]  # fmt: skip
-
-
-def _taken(document: Document, folder: str) -> Diagnostic:
-    message = f'"{folder}" is reserved and cannot hold output'
-    return Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)
 
 
 def _within(inner: str, outer: str) -> bool:

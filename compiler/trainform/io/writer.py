@@ -1,8 +1,7 @@
 """Writing files and folders so that a run may be killed at any point.
 
-Everything is first written below `.trainform/staging`, then moved into place in one step: a reader or the next run
-finds either the old or the new folder of a job, complete. Nothing here cleans up after an error: `recover` removes
-what is left, at the end of the run, or at the start of the next one if the run was killed (`staging`).
+Files are written below `.trainform/staging` and then moved into place in one step, so the old or the new folder of a
+job is always complete. `recover` removes what is left at the end of a run, or at the start of the next one.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from trainform.io.exchange import ASIDE, exchange
-from trainform.io.files import read_bytes, write_bytes
+from trainform.io.files import bytes_or_none, write_bytes
 
 STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
@@ -27,9 +26,8 @@ DRAFT = ".trainform/draft"
 class JobChange:
     """The new state of one job, in paths relative to the root.
 
-    `files` are the files of its folder by name: None if they stay as they are, empty if the job is removed.
-    `lock` is the new lock, empty if the job is removed. `underway` is the lock while the folder is replaced, so that
-    the next run knows both states; empty if the job is new.
+    `files` are those of its folder by name: None if unchanged. `files` and `lock` are empty if the job is removed.
+    `underway` is the lock while the folder is replaced, with both states for the next run; empty if the job is new.
     """
 
     folder: str
@@ -109,7 +107,7 @@ def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
     _make_anew(staged)
     for name, data in files.items():
         old, new = f"{target}/{name}", f"{staged}/{name}"
-        if not (target and _bytes(old) == data and _linked(old, new)):
+        if not (target and bytes_or_none(old) == data and _linked(old, new)):
             write_bytes(new, data)
 
 
@@ -140,13 +138,6 @@ def _rename(old: str, new: str) -> None:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(new), exist_ok=True)
         os.replace(old, new)
-
-
-def _bytes(path: str) -> bytes | None:
-    try:
-        return read_bytes(path)
-    except OSError:
-        return None
 
 
 def _linked(old: str, new: str) -> bool:

@@ -1,7 +1,6 @@
 """A pod spec as admission leaves it: the overhead of its RuntimeClass, the defaults of its LimitRanges.
 
-The order is the API server's: limits become requests when the object is read, then the defaults of the
-LimitRanges fill what is still missing. Kueue counts in the same order.
+As in the API server and Kueue, limits become requests first; then LimitRange defaults fill what is missing.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ class ClusterFacts(Protocol):
 def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> Tree:
     """`pod_spec` with what admission adds to its resources in `namespace`; itself where that is nothing.
 
-    Only declared RuntimeClasses and LimitRanges count. Requests that follow from limits are written out.
-    The given spec is not changed; the result shares what is untouched with it.
+    Requests that follow from limits are written out. The result shares its unchanged parts with the given spec.
     """
-    changes = _overhead(pod_spec, facts)
+    overhead = overhead_of(pod_spec, facts)
+    changes: Tree = {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
     limits, requests = container_defaults(namespace, facts)
     for key in CONTAINERS:
         containers = tables(pod_spec, key)
@@ -67,11 +66,6 @@ def overhead_of(pod_spec: Tree, facts: ClusterFacts) -> Tree | None:
     name = text(pod_spec, "runtimeClassName")
     declared = facts.get("RuntimeClass", name) if name else None
     return None if declared is None else table(table(declared, "overhead"), "podFixed")
-
-
-def _overhead(pod_spec: Tree, facts: ClusterFacts) -> Tree:
-    overhead = overhead_of(pod_spec, facts)
-    return {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
 
 
 def _with_defaults(container: Tree, limits: Tree, requests: Tree) -> Tree:

@@ -1,15 +1,15 @@
 """Objects as the API server would store them: defaults filled in, written the way Go writes them.
 
-Admission reads an object into Go structs and writes it out again, so zero values of plain fields vanish
-(`value: ""`, `readOnly: false`), those of pointers stay (`optional: false`), and quantities come out
-canonical. Which fields are which stands in the schemas. Inputs are never changed; results share what is
-untouched with them and with each other, so treat both as frozen.
+Go drops zero values of plain fields (`value: ""`, `readOnly: false`), keeps those of pointers (`optional: false`), and
+writes canonical quantities; the schemas say which fields are which. Results share parts with their inputs and with
+each other: change neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from operator import is_
 from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError, canonical
@@ -106,14 +106,8 @@ def _apply(plan: _Plan, tree: Tree) -> Tree:
 def _each(plan: _Plan, items: list[Any]) -> list[Any]:
     if type(items) is not list:
         return items
-    result = items
-    for index, item in enumerate(items):
-        new = _apply(plan, item)
-        if new is not item:
-            if result is items:
-                result = items.copy()
-            result[index] = new
-    return result
+    result = [_apply(plan, item) for item in items]
+    return items if all(map(is_, result, items)) else result
 
 
 def _quantity(value: Any) -> Any:
@@ -125,14 +119,8 @@ def _quantity(value: Any) -> Any:
 
 
 def _quantities(amounts: Tree) -> Tree:
-    result = amounts
-    for name, value in amounts.items():
-        new = _quantity(value)
-        if new is not value:
-            if result is amounts:
-                result = amounts.copy()
-            result[name] = new
-    return result
+    result = {name: _quantity(value) for name, value in amounts.items()}
+    return amounts if all(map(is_, result.values(), amounts.values())) else result
 
 
 @cache

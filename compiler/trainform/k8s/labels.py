@@ -45,7 +45,10 @@ def node_matches(pod_spec: Tree, labels: Labels, keys: Collection[str]) -> bool:
     if any(labels.get(key) != value for key, value in wanted.items() if key in keys):
         return False
     affinity = table(table(table(pod_spec, "affinity"), "nodeAffinity"), _REQUIRED)
-    terms = [_expressions(term, keys) for term in tables(affinity, "nodeSelectorTerms")]
+    terms = [
+        [each for each in tables(term, "matchExpressions") if text(each, "key") in keys]
+        for term in tables(affinity, "nodeSelectorTerms")
+    ]
     return not terms or any(all(_matches(each, labels) for each in term) for term in terms)
 
 
@@ -65,10 +68,6 @@ def _tolerates(toleration: Tree, taint: Tree) -> bool:
     if text(toleration, "key") not in ("", text(taint, "key")):
         return False
     return text(toleration, "operator") == "Exists" or text(toleration, "value") == text(taint, "value")
-
-
-def _expressions(term: Tree, keys: Collection[str]) -> list[Tree]:
-    return [each for each in tables(term, "matchExpressions") if text(each, "key") in keys]
 
 
 def _matches(expression: Tree, labels: Labels) -> bool:

@@ -1,9 +1,7 @@
 """What one pod requests of its node, counted as the scheduler counts it.
 
-The rules are those of Kubernetes' `PodRequests`, which the scheduler and the quota controller use:
-containers add up; init containers run one after the other, so only the largest counts, on top of
-the restartable ones (sidecars) started before it; pod-level requests replace the sum; overhead
-comes on top.
+As in Kubernetes' `PodRequests`, containers add up; of the init containers, which run in sequence, the largest counts,
+with the sidecars started before it; pod-level requests replace the sum; overhead is added.
 """
 
 from __future__ import annotations
@@ -24,7 +22,9 @@ def pod_requests(pod_spec: Mapping[str, Any], *, limits_default_requests: bool =
     server will default it when the pod is made. Raises QuantityError for an amount that is none.
     """
     defaults = limits_default_requests
-    requests = _sum(_requested(each, defaults) for each in pod_spec.get("containers") or ())
+    requests: Requests = {}
+    for container in pod_spec.get("containers") or ():
+        _add(requests, _requested(container, defaults))
     _count_init_containers(requests, pod_spec.get("initContainers") or (), defaults)
     _apply_pod_level(requests, pod_spec.get("resources") or {}, defaults)
     _add(requests, _amounts(pod_spec.get("overhead")))
@@ -64,13 +64,6 @@ def _requested(container: Mapping[str, Any], limits_default: bool) -> Requests:
 def _amounts(resources: Mapping[str, str | int] | None) -> Requests:
     # As amounts are stored: a sum with `1e1`, which is stored as `10`, is not written with an exponent.
     return {name: parse(canonical(amount)) for name, amount in resources.items()} if resources else {}
-
-
-def _sum(lists: Iterable[Requests]) -> Requests:
-    total: Requests = {}
-    for requests in lists:
-        _add(total, requests)
-    return total
 
 
 def _count_init_containers(

@@ -1,8 +1,7 @@
 """Amounts of a resource, read, counted and written as Kubernetes' `resource.Quantity` does.
 
-Every amount is a whole number of nano units, so all arithmetic is exact. The format of the suffix
-that an amount was written with (`DecimalSI`, `BinarySI` or `DecimalExponent`) survives arithmetic
-and decides how the result is written.
+Amounts are whole numbers of nano units, so arithmetic is exact. Results keep the format of the suffix (`DecimalSI`,
+`BinarySI` or `DecimalExponent`) that the amount was written with.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ class QuantityError(ValueError):
 class Quantity:
     """An exact amount and the format that it is written in.
 
-    `nano` is the amount in nano units. `kept` is the text that the amount was read from where
-    Kubernetes writes that text back unchanged, else empty. Compares by amount alone.
+    `nano` is the amount in nano units, `kept` the text if Kubernetes writes it back unchanged. Compares by amount.
     """
 
     nano: int
@@ -153,7 +151,7 @@ def _decimal(whole: str, fraction: str, exponent: int) -> tuple[int, bool]:
     """
     digits = whole + fraction
     scale = exponent - len(fraction)
-    amount = _scaled(int(digits), scale + 9)
+    amount = int(digits) * 10 ** (scale + 9) if scale >= -9 else _ceil_div(int(digits), 10 ** -(scale + 9))
     fast = len(digits) <= _FAST_DIGITS and scale >= -9
     keeps_text = fast and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
     return amount, keeps_text
@@ -165,11 +163,6 @@ def _binary(whole: str, fraction: str, exponent: int) -> tuple[int, bool]:
     amount = min(_ceil_div(number * NANO, 10 ** len(fraction)), _LARGEST_BINARY)
     fast = not fraction and len(whole) + exponent * 3 // 10 <= 14
     return amount, fast and int(whole) % 8 != 0
-
-
-def _scaled(number: int, power: int) -> int:
-    """`number` times ten to the `power`, rounded up."""
-    return number * 10**power if power >= 0 else _ceil_div(number, 10**-power)
 
 
 def _ceil_div(number: int, divisor: int) -> int:

@@ -6,6 +6,8 @@ as absent. What is wrong with a shape is for `k8s.schema` to say.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -97,8 +99,7 @@ def without_nulls(tree: T) -> T:
 
     Subtrees without nulls are shared with the given tree, which is not changed.
     """
-    pruned: T = _without_nulls(tree) if _has_nulls(tree) else tree
-    return pruned
+    return without(tree, _is_null) if _has_nulls(tree) else tree
 
 
 def _has_nulls(value: Any) -> bool:
@@ -114,12 +115,17 @@ def _has_nulls(value: Any) -> bool:
     return False
 
 
-def _without_nulls(value: Any) -> Any:
+def _is_null(value: Any) -> bool:
+    return value is None
+
+
+def without(value: Any, is_gone: Callable[[Any], bool]) -> Any:
+    """The tree without the keys for whose value `is_gone` holds; subtrees that have none are shared."""
     if isinstance(value, dict):
-        kept = {key: _without_nulls(child) for key, child in value.items() if child is not None}
-        same = len(kept) == len(value) and all(kept[key] is value[key] for key in kept)
+        kept = {key: without(child, is_gone) for key, child in value.items() if not is_gone(child)}
+        same = len(kept) == len(value) and all(map(is_, kept.values(), value.values()))
         return value if same else kept
     if isinstance(value, list):
-        items = [_without_nulls(child) for child in value]
-        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        items = [without(child, is_gone) for child in value]
+        return value if all(map(is_, items, value)) else items
     return value

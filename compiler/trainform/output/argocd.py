@@ -70,8 +70,9 @@ The last removes what the second and third may leave behind, `metadata: {}`, whe
 
 def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
     """The texts of the bootstrap by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
+    resources = ["project.yaml", f"trainform-{environment}.yaml"]
     return {
-        "kustomization.yaml": _kustomization(environment),
+        "kustomization.yaml": _KUSTOMIZATION_HEAD + kustomization_text(resources),
         "project.yaml": _PROJECT_HEAD + emit(project()),
         f"trainform-{environment}.yaml": _APPLICATION_SET_HEAD + emit(application_set(environment)),
         "argocd-cm.yaml": _HEALTH_HEAD + emit(health_config_map(health)),
@@ -140,10 +141,7 @@ def health_config_map(health: Mapping[str, str]) -> Tree:
     }
 
 
-def _kustomization(environment: str) -> str:
-    head = "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n"
-    return head + kustomization_text(["project.yaml", f"trainform-{environment}.yaml"])
-
+_KUSTOMIZATION_HEAD = "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n"
 
 _PROJECT_HEAD = """\
 # What the Applications of this repository may do. Write the address of your repository into sourceRepos, here and

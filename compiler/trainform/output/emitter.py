@@ -1,15 +1,14 @@
 """Canonical YAML: one tree, one text, and every reader takes it for the same.
 
-Strings stay bare only where no YAML reader (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) could take them
-for something else. Two spaces of indentation, lists at their key's column as kubectl prints them, no
-aliases, no folding.
+Strings are unquoted only where every YAML parser (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) reads a string. Two spaces
+of indentation, lists at their key's column as kubectl prints them, no aliases, no folding.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
@@ -179,14 +178,9 @@ def _fits_literal(text: str) -> bool:
 
 
 def _literal(text: str, indent: str) -> str:
-    return "".join(_literal_lines(text, indent))
-
-
-def _literal_lines(text: str, indent: str) -> Iterator[str]:
     body, newline, _ = text.rpartition("\n") if text[-1] == "\n" else (text, "", "")
-    yield "|-" if not newline else "|+" if body[-1] == "\n" else "|"
-    for line in body.split("\n"):
-        yield indent + line if line else "\n"
+    head = "|-" if not newline else "|+" if body[-1] == "\n" else "|"
+    return head + "".join(indent + line if line else "\n" for line in body.split("\n"))
 
 
 _KEYS = _Memo(_key)

@@ -47,11 +47,10 @@ HEALTH_CHECKS: list[dict[str, str]] = [
 ]
 """When an object is ready (`current`) or lost (`failed`), in CEL; in progress otherwise, or while it has no status.
 
-Flux holds the next commit back until everything is ready or `timeout` has passed. So a JobSet is ready as soon as
-its controller has seen it, or while it waits in a queue: training for a week is no reason to wait for a week.
-`failed` comes before `current`, and an expression about a field of an absent `status` is an error, which counts as
-in progress; `false && error` is false, and so a suspended JobSet needs no status. Of `apiVersion` only the group
-counts.
+Flux applies the next commit once everything is ready or `timeout` has passed, so a JobSet is ready as soon as its
+controller has seen it, or while it waits in a queue. `failed` comes before `current`. An expression about an absent
+`status` is an error, which counts as in progress, but `false && error` is false, so a suspended JobSet needs no status.
+Of `apiVersion` only the group counts.
 """
 
 REPLICATED_JOBS = 4

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from trainform.output.emitter import HEADER, emit, emit_stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MANIFESTS = "manifests.yaml"
 """The one file of a job in the layout `per-job`."""
@@ -44,7 +41,8 @@ def file_names(objects: Sequence[dict[str, Any]]) -> list[str]:
         for name, tree in zip(short, objects, strict=True)
     ]
     if len(set(names)) < len(names):  # a plugin's fault: nothing that a TrainJob says leads here
-        raise ValueError(f"two objects of one job share a kind and a name: {', '.join(_repeated(names))}")
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"two objects of one job share a kind and a name: {', '.join(repeated)}")
     return names
 
 
@@ -55,10 +53,6 @@ def _file_name(kind: str, name: str) -> str:
 def _with_group(tree: dict[str, Any]) -> str:
     group = str(tree["apiVersion"]).rpartition("/")[0]
     return f"{tree['kind']}.{group}" if group else str(tree["kind"])
-
-
-def _repeated(names: Iterable[str]) -> list[str]:
-    return sorted(name for name, times in Counter(names).items() if times > 1)
 
 
 def _part(name: str) -> str:

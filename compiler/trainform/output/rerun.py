@@ -43,7 +43,7 @@ def mark(document: Document) -> Marked:
         raise _by_hand(number) from error
     start = document.part.start
     edited = source[: start + at] + text + source[start + until :]
-    if _trees(edited, document.file) != _wanted(document, number):
+    if [each.tree for each in load(edited, document.file).documents] != _wanted(document, number):
         raise _by_hand(number)
     return Marked(edited, number)
 
@@ -129,19 +129,11 @@ def _entries(node: Node | None) -> dict[str, _Entry]:
     return {key.value: _Entry(key, value) for key, value in pairs if isinstance(key, ScalarNode)}
 
 
-def _trees(text: str, file: str) -> list[Any]:
-    """The objects of a text."""
-    return [document.tree for document in load(text, file).documents]
-
-
 def _wanted(document: Document, number: int) -> list[Any]:
     """The objects of the file as they are to be: the one with its annotation, the others as they were."""
     found = load(document.part.source.text, document.file).documents
-    return [_annotated(each.tree, number) if _is_same(each, document) else each.tree for each in found]
-
-
-def _is_same(one: Document, other: Document) -> bool:
-    return (one.part.start, one.prefix) == (other.part.start, other.prefix)
+    own = (document.part.start, document.prefix)
+    return [_annotated(each.tree, number) if (each.part.start, each.prefix) == own else each.tree for each in found]
 
 
 def _annotated(tree: dict[str, Any], number: int) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class Document:
         A value that goes on for lines of its own, below its key, is shown at the key.
         """
         key, value = self._nearest(path)[-1]
-        return self._position_of(key if key and _is_block(value) else value)
+        is_block = isinstance(value, CollectionNode) and not value.flow_style
+        return self._position_of(key if key and is_block else value)
 
     def key_position(self, path: Path) -> Position:
         """Where the key of `path` stands, or the list item; of an absent element, its nearest parent's."""
@@ -93,7 +94,3 @@ class Document:
         if isinstance(node, MappingNode) and isinstance(step, str):
             return self.part.entries(node).get(step)
         return None
-
-
-def _is_block(node: Node | None) -> bool:
-    return isinstance(node, CollectionNode) and not node.flow_style

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from trainform.diagnostics import Diagnostic, Path
+from trainform.diagnostics import Diagnostic, Path, Severity
 from trainform.source.build import is_merge, merge_sources, read_key, read_scalar
 from trainform.source.scalars import KNOWN_TAGS
 from trainform.source.syntax import TEMPLATE_HINT
@@ -73,13 +73,9 @@ class _Inspector:
         self.part = part
         self.found: list[Diagnostic] = []
 
-    def error(self, code: str, path: Path, node: Node, message: str, hint: str) -> None:
-        at = self.part.position_of(node)
-        self.found.append(Diagnostic(code, "error", message, hint, path=path, at=at))
-
-    def warn(self, code: str, path: Path, node: Node, message: str, hint: str) -> None:
-        at = self.part.position_of(node)
-        self.found.append(Diagnostic(code, "warning", message, hint, path=path, at=at))
+    def tell(self, code: str, path: Path, node: Node, message: str, hint: str) -> None:
+        severity: Severity = "warning" if code in ("TF008", "TF012") else "error"
+        self.found.append(Diagnostic(code, severity, message, hint, path=path, at=self.part.position_of(node)))
 
     def look_at(self, path: Path, node: Node) -> None:
         self._tag(path, node)
@@ -95,18 +91,18 @@ class _Inspector:
             name = tag.replace("tag:yaml.org,2002:", "!!")
             message = f"Kubernetes ignores the tag {name} and reads a plain string, list or mapping"
             hint = "remove the tag, or put it in quotes if it is part of the text"
-            self.warn("TF008", path, node, message, hint)
+            self.tell("TF008", path, node, message, hint)
 
     def _scalar(self, path: Path, node: ScalarNode) -> None:
         try:
             value = read_scalar(node)
         except ValueError:
             name = node.tag.replace("tag:yaml.org,2002:", "!!")
-            self.error("TF007", path, node, f"{node.value!r} is not a valid {name}", "remove the tag")
+            self.tell("TF007", path, node, f"{node.value!r} is not a valid {name}", "remove the tag")
             return
         if isinstance(value, float) and not math.isfinite(value):
             message = f"{node.value} is not a JSON number, so Kubernetes rejects it"
-            self.error("TF007", path, node, message, f'if you mean a string, write "{node.value}"')
+            self.tell("TF007", path, node, message, f'if you mean a string, write "{node.value}"')
 
     def _keys(self, path: Path, node: MappingNode) -> None:
         first: dict[str, Node] = {}
@@ -119,7 +115,7 @@ class _Inspector:
             elif name in first:
                 where = self.part.position_of(first[name])
                 message = f'duplicate key "{name}", first defined on line {where.line}'
-                self.error("TF005", (*path, name), key, message, "remove one of the two")
+                self.tell("TF005", (*path, name), key, message, "remove one of the two")
             else:
                 first[name] = key
                 self._changed_key(path, key, name)
@@ -132,12 +128,12 @@ class _Inspector:
             message, hint = f"a {kind} cannot be a key", "if you mean a string, put the key in quotes"
             if "{{" in self.part.source.line(self.part.position_of(key).line):
                 hint = TEMPLATE_HINT
-        self.error("TF006", path, key, message, hint)
+        self.tell("TF006", path, key, message, hint)
 
     def _changed_key(self, path: Path, key: Node, name: str) -> None:
         if name != key.value and isinstance(key, ScalarNode) and not isinstance(key.tag, str):
             message = f'the key {key.value} is read as "{name}"'
-            self.error("TF006", (*path, name), key, message, f'write "{key.value}"')
+            self.tell("TF006", (*path, name), key, message, f'write "{key.value}"')
 
     def _merges(self, path: Path, node: MappingNode) -> None:
         explicit: list[str] = []
@@ -147,11 +143,11 @@ class _Inspector:
                 continue
             sources = merge_sources(value)
             if len(sources) != (len(value.value) if isinstance(value, SequenceNode) else 1):
-                self.error("TF011", path, value, "<< can only merge mappings", "use a mapping or a list of mappings")
+                self.tell("TF011", path, value, "<< can only merge mappings", "use a mapping or a list of mappings")
             merged = [read_key(name) for source in sources for name, _ in source.value]
             if lost := [name for name in explicit if name in merged]:
                 self._late_merge(path, key, lost[0])
 
     def _late_merge(self, path: Path, key: Node, name: str) -> None:
         message = f'<< comes after "{name}": trainform uses the explicit value, but kubectl uses the merged one'
-        self.warn("TF012", path, key, message, "move << to the top of the mapping")
+        self.tell("TF012", path, key, message, "move << to the top of the mapping")

@@ -36,8 +36,7 @@ _SPACE = ("is not a space in YAML", "replace it with normal spaces")
 def foreign(text: str, index: int) -> Complaint | None:
     """The accident behind a parser's complaint about `index`, if it is one.
 
-    Markers of a merge count wherever they stand: what the parser stumbles over is often far below. All
-    else is looked for in the line of the complaint and in the one above.
+    Merge conflict markers may stand anywhere; anything else in the line of the complaint or the one above.
     """
     if found := _CONFLICT.search(text):
         message = f"{found[0].split()[0]} marks an unresolved merge conflict"

@@ -6,24 +6,10 @@ from typing import NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from trainform.source.parser import MAX_DEPTH, TooDeep
+from trainform.source.parser import MAX_DEPTH, LimitError, too_deep
 
 MAX_NODES = 1_000_000
 """Nodes that a document may have once its aliases are expanded."""
-
-
-class TooLarge(Exception):
-    """Expanded aliases make more than `MAX_NODES` nodes."""
-
-    def __init__(self, node: Node) -> None:
-        self.mark = node.start_mark
-
-
-class Cycle(Exception):
-    """An anchored node contains an alias of itself."""
-
-    def __init__(self, node: Node) -> None:
-        self.mark = node.start_mark
 
 
 class _Size(NamedTuple):
@@ -32,7 +18,7 @@ class _Size(NamedTuple):
 
 
 def check_expansion(root: Node) -> None:
-    """Raises Cycle, TooDeep or TooLarge for a graph that should not become a tree.
+    """Raises LimitError for a graph that should not become a tree: a cycle, or one too deep or too large.
 
     Each node is looked at once, however often it is aliased.
     """
@@ -45,21 +31,16 @@ def _measure(node: Node, known: dict[int, _Size], above: set[int]) -> _Size:
     if size := known.get(id(node)):
         return size
     if id(node) in above:
-        raise Cycle(node)
+        raise LimitError(node.start_mark, "an anchored value contains an alias of itself", "remove the alias", "TF011")
     above.add(id(node))
-    sizes = [_measure(child, known, above) for child in children(node)]
+    children = [child for pair in node.value for child in pair] if isinstance(node, MappingNode) else node.value
+    sizes = [_measure(child, known, above) for child in children]
     above.discard(id(node))
     size = _Size(1 + sum(s.nodes for s in sizes), 1 + max((s.height for s in sizes), default=0))
     if size.height > MAX_DEPTH:
-        raise TooDeep(node.start_mark)
+        raise too_deep(node.start_mark)
     if size.nodes > MAX_NODES:
-        raise TooLarge(node)
+        message = f"the aliases of this document expand to more than {MAX_NODES:,} nodes"
+        raise LimitError(node.start_mark, message, "write the content out, split into several documents")
     known[id(node)] = size
     return size
-
-
-def children(node: Node) -> list[Node]:
-    """The nodes directly below a collection, keys included, in the order of the text."""
-    if isinstance(node, MappingNode):
-        return [child for pair in node.value for child in pair]
-    return list(node.value)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
-from yaml.nodes import Node
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.source.build import Builder
 from trainform.source.document import Document
 from trainform.source.json_text import read_json
-from trainform.source.parser import MAX_DEPTH, TooDeep, compose
+from trainform.source.parser import LimitError, compose
 from trainform.source.part import Part
 from trainform.source.text import Source, decode, split_documents
 
@@ -20,8 +19,7 @@ from trainform.source.text import Source, decode, split_documents
 class Loaded(NamedTuple):
     """The objects of a file in its order, and its problems.
 
-    An object with problems of its own (a duplicate key, say) is there all the same; its diagnostics
-    have it as their `place`. Of a document that cannot be parsed only the diagnostic is left.
+    An object with problems of its own (such as a duplicate key) is included, as their `place`.
     """
 
     documents: list[Document]
@@ -43,7 +41,7 @@ def load_source(source: Source) -> Loaded:
     loaded = Loaded([], [])
     if not _load_json(source, loaded):
         for start, part in split_documents(source.text):
-            _load_yaml(Part(source, start, part), loaded)
+            _add_objects(read_part(Part(source, start, part)), loaded)
     return loaded
 
 
@@ -55,47 +53,56 @@ def _load_json(source: Source, loaded: Loaded) -> bool:
         tree = read_json(source.text)
     except ValueError:
         return False
-    _add_objects(tree, Part(source, 0, source.text), False, [], loaded)
+    _add_objects(Parsed(Part(source, 0, source.text), tree), loaded)
     return True
 
 
-def _load_yaml(part: Part, loaded: Loaded) -> None:
+class Parsed(NamedTuple):
+    """What one document of a file says; where it cannot be read, `tree` is None and `diagnostics` say why."""
+
+    part: Part
+    tree: Any = None
+    diagnostics: Sequence[Diagnostic] = ()
+    ambiguous: bool = False
+
+    @property
+    def place(self) -> Document:
+        """Where in the text the elements of the tree stand."""
+        return Document({}, self.part)
+
+
+def read_part(part: Part) -> Parsed:
+    """The tree of a YAML document; an empty one is None."""
     try:
         root = compose(part.text)
+        if root is not None and "*" in part.text:
+            from trainform.source.limits import check_expansion
+
+            check_expansion(root)
     except (YAMLError, UnicodeError) as error:
-        loaded.diagnostics.append(_syntax_error(part, error))
-    except TooDeep as error:
-        loaded.diagnostics.append(_too_deep(part, error))
-    else:
-        if root is not None:
-            _load_nodes(part, root, loaded)
-
-
-def _load_nodes(part: Part, root: Node, loaded: Loaded) -> None:
-    if "*" in part.text and (problem := _bad_aliases(part, root)):
-        loaded.diagnostics.append(problem)
-        return
+        return Parsed(part, None, [_syntax_error(part, error)])
+    if root is None:
+        return Parsed(part)
     builder = Builder()
     tree = builder.build(root)
-    found = []
-    if builder.flawed:
-        from trainform.source.findings import findings
+    if not builder.flawed:
+        return Parsed(part, tree, (), builder.ambiguous)
+    from trainform.source.findings import findings
 
-        found = findings(part, root)
-    _add_objects(tree, part, builder.ambiguous, found, loaded)
+    return Parsed(part, tree, findings(part, root), builder.ambiguous)
 
 
-def _add_objects(tree: Any, part: Part, ambiguous: bool, found: list[Diagnostic], loaded: Loaded) -> None:
-    documents = []
-    for prefix, item in _objects(tree):
+def _add_objects(parsed: Parsed, loaded: Loaded) -> None:
+    documents, problems = [], list(parsed.diagnostics)
+    for prefix, item in _objects(parsed.tree):
         if isinstance(item, dict) and _is_list(item):
-            found.append(_not_a_list(item, part, prefix))
+            problems.append(_not_a_list(item, parsed.part, prefix))
         elif isinstance(item, dict):
-            documents.append(Document(item, part, prefix, ambiguous))
+            documents.append(Document(item, parsed.part, prefix, parsed.ambiguous))
         elif item is not None:
-            found.append(_not_an_object(item, part, prefix))
+            problems.append(_not_an_object(item, parsed.part, prefix))
     loaded.documents.extend(documents)
-    loaded.diagnostics.extend(_placed(problem, part, documents) for problem in found)
+    loaded.diagnostics.extend(_placed(problem, parsed.part, documents) for problem in problems)
 
 
 def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -144,31 +151,6 @@ def _not_a_list(tree: dict[str, Any], part: Part, prefix: Path) -> Diagnostic:
 def _syntax_error(part: Part, error: YAMLError | UnicodeError) -> Diagnostic:
     from trainform.source.syntax import complaint
 
-    found = complaint(part.text, error)
+    found = error if isinstance(error, LimitError) else complaint(part.text, error)
     at = part.position_at(found.index)
     return Diagnostic(found.code, "error", found.message, found.hint, place=part.source, at=at)
-
-
-def _too_deep(part: Part, error: TooDeep) -> Diagnostic:
-    message = f"the document is nested more than {MAX_DEPTH} levels deep"
-    return _limit(part, "TF004", message, error.mark, "flatten it; Kubernetes objects stay below 30")
-
-
-def _bad_aliases(part: Part, root: Node) -> Diagnostic | None:
-    from trainform.source.limits import MAX_NODES, Cycle, TooLarge, check_expansion
-
-    try:
-        check_expansion(root)
-    except TooDeep as error:
-        return _too_deep(part, error)
-    except TooLarge as error:
-        message = f"the aliases of this document expand to more than {MAX_NODES:,} nodes"
-        return _limit(part, "TF004", message, error.mark, "write the content out, split into several documents")
-    except Cycle as error:
-        message = "an anchored value contains an alias of itself"
-        return _limit(part, "TF011", message, error.mark, "remove the alias")
-    return None
-
-
-def _limit(part: Part, code: str, message: str, mark: Any, hint: str) -> Diagnostic:
-    return Diagnostic(code, "error", message, hint, place=part.source, at=part.position_at(mark.index))

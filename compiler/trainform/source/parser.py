@@ -6,15 +6,14 @@ Here the C composer calls back for one thing only: what a scalar without a tag s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from yaml.composer import ComposerError
+from yaml.error import YAMLError
 from yaml.events import (
     AliasEvent,
     CollectionEndEvent,
     CollectionStartEvent,
-    Event,
     MappingStartEvent,
     NodeEvent,
     ScalarEvent,
@@ -35,11 +34,21 @@ MAX_DEPTH = 100
 """Nesting that a document may have; Kubernetes objects stay below 30."""
 
 
-class TooDeep(Exception):
-    """A document is nested deeper than `MAX_DEPTH`."""
+class LimitError(YAMLError):
+    """A document that is YAML, but that must not be read: what a diagnostic says, for the node at `mark`."""
 
-    def __init__(self, mark: Any) -> None:
-        self.mark = mark
+    def __init__(self, mark: Any, message: str, hint: str, code: str = "TF004") -> None:
+        super().__init__(message)
+        self.index: int = mark.index
+        self.message = message
+        self.hint = hint
+        self.code = code
+
+
+def too_deep(mark: Any) -> LimitError:
+    """The error for a node that is nested deeper than `MAX_DEPTH`."""
+    message = f"the document is nested more than {MAX_DEPTH} levels deep"
+    return LimitError(mark, message, "flatten it; Kubernetes objects stay below 30")
 
 
 class _Parser(CParser):
@@ -65,7 +74,7 @@ class _Parser(CParser):
         # Some releases of libyaml have no limit of their own, and the C composer recurses.
         self.depth += 1
         if self.depth > MAX_DEPTH and parent is not None:
-            raise TooDeep(parent.start_mark)
+            raise too_deep(parent.start_mark)
 
     def ascend_resolver(self) -> None:
         self.depth -= 1
@@ -74,7 +83,7 @@ class _Parser(CParser):
 def compose(text: str) -> Node | None:
     """The nodes of one document, or None when it is empty.
 
-    Raises yaml.YAMLError for what is no YAML, and TooDeep. Aliased nodes are shared, so that the
+    Raises yaml.YAMLError for what is no YAML, and LimitError, which is one. Aliased nodes are shared, so that the
     result may be a graph, even one with cycles.
     """
     try:
@@ -90,7 +99,7 @@ def _compose_reanchored(text: str) -> Node | None:
     anchors: dict[str, Node] = {}
     top: list[Node] = []
     opened: list[tuple[CollectionNode | None, list[Node]]] = [(None, top)]
-    for event in _events(text):
+    for event in iter(_Parser(text).get_event, None):
         if isinstance(event, CollectionEndEvent):
             _close(*opened.pop())
         elif isinstance(event, NodeEvent):
@@ -101,14 +110,8 @@ def _compose_reanchored(text: str) -> Node | None:
             if not isinstance(event, AliasEvent) and event.anchor is not None:
                 anchors[event.anchor] = node
         if len(opened) > MAX_DEPTH + 1:
-            raise TooDeep(event.start_mark)
+            raise too_deep(event.start_mark)
     return top[0] if top else None
-
-
-def _events(text: str) -> Iterator[Event]:
-    parser = _Parser(text)
-    while (event := parser.get_event()) is not None:
-        yield event
 
 
 def _close(node: CollectionNode | None, children: list[Node]) -> None:

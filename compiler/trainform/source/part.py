@@ -11,7 +11,7 @@ from yaml.nodes import MappingNode, Node
 from trainform.diagnostics import Position
 from trainform.source.build import is_merge, merge_sources, read_key
 from trainform.source.json_text import without_pairs
-from trainform.source.parser import TooDeep, compose
+from trainform.source.parser import compose
 from trainform.source.text import Source
 
 Entry = tuple[Node, Node]
@@ -32,7 +32,7 @@ class Part:
         """The nodes with their marks, by a second parse; None where JSON was read that is no YAML."""
         try:
             return compose(without_pairs(self.text))
-        except (YAMLError, TooDeep):
+        except YAMLError:
             return None
 
     def entries(self, node: MappingNode) -> dict[str | None, Entry]:

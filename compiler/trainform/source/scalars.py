@@ -46,9 +46,8 @@ _READ_DIFFERENTLY = re.compile(
 def suspicious(text: str) -> tuple[Scalar] | None:
     """What a plain scalar that starts with one of `FIRST_CHARACTERS` stands for.
 
-    None for a string that every reader takes for a string; otherwise the value in a tuple. A string
-    in a tuple is one that only other readers take for something else. Infinities and NaN come back
-    as floats although JSON has no such numbers: it is for the caller to refuse them.
+    None for a string in every YAML parser; otherwise the value in a tuple. A string in a tuple is one that other
+    parsers read as something else. The caller must refuse infinities and NaN, which JSON does not have.
     """
     value = read_plain(text)
     if type(value) is str and not _READ_DIFFERENTLY.fullmatch(text):

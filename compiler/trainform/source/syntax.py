@@ -27,7 +27,8 @@ def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
     start = _index(error.context_mark) if error.context_mark else index
     if accident := foreign(text, index):
         return accident
-    found = _in_plain_words(text, problem, start, index) or Complaint(index, _sentence(error))
+    sentence = ", ".join(filter(None, (error.context, error.problem)))
+    found = _in_plain_words(text, problem, start, index) or Complaint(index, sentence)
     if found.hint != TEMPLATE_HINT and _TEMPLATE.search(_line(text, found.index)):
         return Complaint(found.index, found.message, TEMPLATE_HINT)
     return found
@@ -35,10 +36,6 @@ def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
 
 def _index(mark: Any) -> int:
     return mark.index if mark else 0
-
-
-def _sentence(error: MarkedYAMLError) -> str:
-    return ", ".join(part for part in (error.context, error.problem) if part)
 
 
 def _line(text: str, index: int) -> str:
@@ -69,23 +66,20 @@ def _in_plain_words(text: str, problem: str, start: int, index: int) -> Complain
     for phrase, explain in _MISTAKES.items():
         if phrase in problem:
             return explain(text, start, index)
-    for phrase, words in _FIXED_WORDS.items():
+    for phrase, (where, message, hint, *code) in _FIXED_WORDS.items():
         if phrase in problem:
-            return Complaint(index, *words)
+            sign = text[start : start + 1]
+            return Complaint(start if where else index, message.format(sign), hint.format(sign), *code)
     return None
 
 
-def _bad_start(text: str, start: int, index: int) -> Complaint:
+def _bad_start(text: str, start: int, index: int) -> Complaint | None:
     character = text[index : index + 1]
     if character == "\t":
-        return _tab(text, start, index)
+        return _in_plain_words(text, "found a tab character", start, index)
     if character == "%" and _before(text, index).strip() == "{":
         return Complaint(index - 1, "a template statement is outside of a string", TEMPLATE_HINT)
     return Complaint(index, f"a plain value cannot start with {character}", _QUOTE_HINT)
-
-
-def _tab(text: str, start: int, index: int) -> Complaint:
-    return Complaint(index, "a tab cannot indent YAML", "indent with spaces")
 
 
 def _second_colon(text: str, start: int, index: int) -> Complaint:
@@ -118,12 +112,6 @@ def _no_colon(text: str, start: int, index: int) -> Complaint:
         return Complaint(start, "a list item needs a space after its dash", hint)
     hint = f'write "{word}: …" for a key, "- {word}" for a list item, or indent it to continue the value above'
     return Complaint(start, f'"{word}" is not a key: it has no colon', hint)
-
-
-def _unclosed_quote(text: str, start: int, index: int) -> Complaint:
-    quote = text[start : start + 1]
-    message = f"the string that starts here with {quote} is not closed"
-    return Complaint(start, message, f"close it with {quote}")
 
 
 def _unfit(text: str, start: int, index: int) -> Complaint:
@@ -178,12 +166,6 @@ def _escape(text: str, start: int, index: int) -> Complaint:
     return Complaint(index, message, r"write \\ for \, or use single quotes")
 
 
-def _block_header(text: str, start: int, index: int) -> Complaint:
-    sign = text[start : start + 1]
-    message = f"text cannot follow {sign} on the same line"
-    return Complaint(index, message, "start it on the next line, or quote the whole text")
-
-
 def _no_content(text: str, start: int, index: int) -> Complaint:
     character = text[index : index + 1]
     if not character.strip():
@@ -192,41 +174,47 @@ def _no_content(text: str, start: int, index: int) -> Complaint:
     return Complaint(index, f"a plain value cannot start with {character}", _QUOTE_HINT)
 
 
-def _directive(text: str, start: int, index: int) -> Complaint:
-    message = "a line that starts with % must be a YAML directive"
-    return Complaint(start, message, "indent it or quote it")
-
-
-def _nested(text: str, start: int, index: int) -> Complaint:
-    return Complaint(index, "the document is nested too deeply", "flatten it", "TF004")
-
-
-_FIXED_WORDS = {
+_UNCLOSED = (True, "the string that starts here with {} is not closed", "close it with {}")
+_DIRECTIVE = (True, "a line that starts with % must be a YAML directive", "indent it or quote it")
+_FIXED_WORDS: dict[str, tuple[Any, ...]] = {
+    "found a tab character": (False, "a tab cannot indent YAML", "indent with spaces"),
+    "found unexpected end of stream": _UNCLOSED,
+    "found unexpected document indicator": _UNCLOSED,
+    "expected comment or line break": (
+        False,
+        "text cannot follow {} on the same line",
+        "start it on the next line, or quote the whole text",
+    ),
+    "unexpected non-alphabetical character": _DIRECTIVE,
+    "unknown directive name": _DIRECTIVE,
+    "incompatible YAML document": _DIRECTIVE,
+    "maximum nesting depth": (False, "the document is nested too deeply", "flatten it", "TF004"),
     "did not find expected '-' indicator": (
+        False,
         "expected a list item, but this line does not start with -",
         "start it with -, or indent it",
     ),
     "block sequence entries are not allowed": (
+        False,
         "a list cannot start on the same line as its key",
         "start the list on the next line, or quote the value",
     ),
-    "mapping keys are not allowed": ("a plain value cannot start with a single ?", _QUOTE_HINT),
-    "undefined tag handle": ("unknown tag after !", _QUOTE_HINT),
-    "did not find the expected '>'": ("the tag that starts with !< is not closed with >", _QUOTE_HINT),
+    "mapping keys are not allowed": (False, "a plain value cannot start with a single ?", _QUOTE_HINT),
+    "undefined tag handle": (False, "unknown tag after !", _QUOTE_HINT),
+    "did not find the expected '>'": (False, "the tag that starts with !< is not closed with >", _QUOTE_HINT),
     "expected <document start>": (
+        False,
         "the document ended above, but more text follows",
         "put --- between the documents",
     ),
 }
-"""What libyaml says, and what we say, where nothing more needs to be looked at."""
+"""By a phrase of libyaml's complaint: whether ours is shown at the start of what libyaml was reading, its message and
+hint (where `{}` is the character there), and its code if it has one of its own."""
 
 _MISTAKES = {
     "cannot start any token": _bad_start,
-    "found a tab character": _tab,
     "mapping values are not allowed": _second_colon,
     "could not find expected ':'": _no_colon,
-    "found unexpected end of stream": _unclosed_quote,
-    "found unexpected document indicator": _unclosed_quote,
     "did not find expected key": _unfit,
     "did not find expected ',' or": _unclosed_bracket,
     "expected alphabetic or numeric": _alias_name,
@@ -234,10 +222,5 @@ _MISTAKES = {
     "unknown escape character": _escape,
     "expected hexdecimal number": _escape,
     "invalid Unicode character escape": _escape,
-    "expected comment or line break": _block_header,
     "did not find expected node content": _no_content,
-    "unexpected non-alphabetical character": _directive,
-    "unknown directive name": _directive,
-    "maximum nesting depth": _nested,
-    "incompatible YAML document": _directive,
 }

@@ -3,8 +3,9 @@
 import pytest
 
 from trainform.diagnostics import dotted
+from trainform.k8s.rules.jobset import WARNINGS
 from trainform.k8s.rules.parts import Found
-from trainform.k8s.rules.pod import WARNINGS, check
+from trainform.k8s.rules.pod import check
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -499,4 +500,4 @@ def test_claims_of_the_jobset_are_volumes_of_the_pod():
 
 
 def test_only_what_jobset_admits_is_a_warning():
-    assert sorted(WARNINGS) == ["TF524", "TF529", "TF530", "TF532"]
+    assert sorted(WARNINGS) == ["TF507", "TF524", "TF529", "TF530", "TF532"]

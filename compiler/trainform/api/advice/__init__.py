@@ -4,7 +4,9 @@ of other kinds of job. The API server drops these silently. The tables are keyed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from itertools import product
 
 from trainform.diagnostics import Path
 
@@ -30,3 +32,14 @@ def advice(table: dict[str, Advice], path: Path) -> Advice | None:
     """The entry of a table for `path`, or None."""
     text = "".join("[]" if isinstance(part, int) else f".{part}" for part in path)
     return table.get(text.removeprefix("."))
+
+
+def spread(rows: dict[str, Advice]) -> dict[str, Advice]:
+    """A table from rows whose keys may have alternatives, `spec.{queue,queueName}`; in the advice, `<field>` is the
+    last field of the key. Of two rows for one field the later one counts."""
+    table = {}
+    for pattern, row in rows.items():
+        choices = [part.split(",") for part in re.split("[{}]", pattern)]
+        for path in map("".join, product(*choices)):
+            table[path] = replace(row, instead=row.instead.replace("<field>", path.rpartition(".")[2]))
+    return table

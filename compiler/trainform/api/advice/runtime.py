@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.api.advice import Advice
+from trainform.api.advice import Advice, spread
 
 TEMPLATE = "spec.template.spec"
 POD = f"{TEMPLATE}.replicatedJobs[].template.spec.template.spec"
@@ -15,39 +15,22 @@ ELASTIC = Advice(
 
 _PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
 _POD_FIELDS = (
-    "affinity",
-    "containers",
-    "imagePullSecrets",
-    "initContainers",
-    "nodeSelector",
-    "priorityClassName",
-    "restartPolicy",
-    "runtimeClassName",
-    "schedulerName",
-    "securityContext",
-    "serviceAccountName",
-    "terminationGracePeriodSeconds",
-    "tolerations",
-    "topologySpreadConstraints",
-    "volumes",
+    "{affinity,containers,imagePullSecrets,initContainers,nodeSelector,priorityClassName,restartPolicy,runtimeClassName,"
+    "schedulerName,securityContext,serviceAccountName,terminationGracePeriodSeconds,tolerations,"
+    "topologySpreadConstraints,volumes}"
 )
 
-RUNTIME: dict[str, Advice] = {
-    "spec.mlPolicy.torch.numProcPerNode": _PROCESSES,
-    "spec.mlPolicy.torch.elasticPolicy": ELASTIC,
-    "spec.mlPolicy.numProcPerNode": _PROCESSES,
-    "spec.numNodes": Advice("write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}", older=True),
-    "spec.podGroupPolicySource": Advice("write spec.podGroupPolicy", "podGroupPolicy: {coscheduling: {}}"),
-    "spec.mlPolicySource": Advice("write spec.mlPolicy", "mlPolicy: {torch: {}}"),
-    **{
-        f"spec.{framework}": Advice(f"write spec.mlPolicy.{framework}")
-        for framework in ("flux", "jax", "mpi", "torch", "xgboost")
-    },
-    **{
-        f"spec.{field}": Advice(f"write {TEMPLATE}.{field}")
-        for field in ("failurePolicy", "network", "replicatedJobs", "startupPolicy", "successPolicy")
-    },
-    **{f"{TEMPLATE}.{field}": Advice(f"this is a pod field: write {POD}.{field}") for field in _POD_FIELDS},
-    "spec.template.replicatedJobs": Advice(f"write {TEMPLATE}.replicatedJobs"),
-}
+RUNTIME = spread(
+    {
+        "spec.mlPolicy.{torch.,}numProcPerNode": _PROCESSES,
+        "spec.mlPolicy.torch.elasticPolicy": ELASTIC,
+        "spec.numNodes": Advice("write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}", older=True),
+        "spec.podGroupPolicySource": Advice("write spec.podGroupPolicy", "podGroupPolicy: {coscheduling: {}}"),
+        "spec.mlPolicySource": Advice("write spec.mlPolicy", "mlPolicy: {torch: {}}"),
+        "spec.{flux,jax,mpi,torch,xgboost}": Advice("write spec.mlPolicy.<field>"),
+        "spec.{failurePolicy,network,replicatedJobs,startupPolicy,successPolicy}": Advice(f"write {TEMPLATE}.<field>"),
+        f"{TEMPLATE}.{_POD_FIELDS}": Advice(f"this is a pod field: write {POD}.<field>"),
+        "spec.template.replicatedJobs": Advice(f"write {TEMPLATE}.replicatedJobs"),
+    }
+)
 """Advice for a runtime."""

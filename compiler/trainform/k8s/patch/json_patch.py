@@ -1,8 +1,6 @@
 """JSON Patch (RFC 6902) over plain trees.
 
-`read_operations` says once what is wrong with a patch as it is written; `apply` carries it out on one
-document. Documents and operations are never changed: a result shares what was not touched with the
-document, and added values with the patch, so it must not be changed in place either.
+A result shares parts with the document and the patch: change none of them in place.
 """
 
 from __future__ import annotations
@@ -152,19 +150,17 @@ def _without_moved(document: Any, operation: Operation) -> Any:
 def _at_path(document: Any, operation: Operation, value: Any) -> Any:
     match operation.op:
         case "test":
-            _test(json_pointer.resolve(document, operation.path), operation)
+            found = json_pointer.resolve(document, operation.path)
+            if not same_json(found, operation.value):
+                message = f"{json_pointer.written(operation.path) or 'the document'} is {_shown(found)}"
+                message += f", but must be {_shown(operation.value)}"
+                raise JsonPatchError(message, operation.index, "value")
             return document
         case "remove":
             return json_pointer.removed(document, operation.path)
         case "replace":
             return json_pointer.replaced(document, operation.path, value)
     return json_pointer.inserted(document, operation.path, value)
-
-
-def _test(found: Any, operation: Operation) -> None:
-    if not same_json(found, operation.value):
-        message = f"{json_pointer.written(operation.path) or 'the document'} is {_shown(found)}"
-        raise JsonPatchError(f"{message}, but must be {_shown(operation.value)}", operation.index, "value")
 
 
 def _leads_to(pointer: Pointer, other: Pointer) -> bool:

@@ -34,7 +34,8 @@ def parse(text: str) -> Pointer:
     if not text:
         return ()
     if text[0] != "/":
-        raise PointerError(f'"{text}" is not a JSON pointer: it must start with `/`', f"write /{_slashed(text)}")
+        slashed = text if "/" in text else text.replace(".", "/")
+        raise PointerError(f'"{text}" is not a JSON pointer: it must start with `/`', f"write /{slashed}")
     if _BAD_ESCAPE.search(text):
         message = f'"{text}" contains a `~` that is neither `~0` nor `~1`'
         raise PointerError(message, "write `~` as ~0, and `/` as ~1")
@@ -57,8 +58,10 @@ def inserted(document: Any, pointer: Pointer, value: Any) -> Any:
     """The document with `value` at the pointer: a new entry of a list, or any member of a mapping."""
 
     def insert(container: Any) -> Any:
+        if isinstance(container, dict):
+            return container | {pointer[-1]: value}
         if not isinstance(container, list):
-            return container | {_new_member(container, pointer): value}
+            raise _no_container(pointer[:-1])
         place = _place(container, pointer, len(pointer) - 1, len(container))
         return [*container[:place], value, *container[place:]]
 
@@ -87,18 +90,12 @@ def removed(document: Any, pointer: Pointer) -> Any:
     return _changed(document, pointer, remove)
 
 
-def _changed(document: Any, pointer: Pointer, change: Callable[[Any], Any]) -> Any:
-    """The document with `change` made to the container that holds the pointer's element."""
-    trail: list[tuple[Any, Any]] = []
-    container = document
-    for depth in range(len(pointer) - 1):
-        key = _key(container, pointer, depth)
-        trail.append((container, key))
-        container = container[key]
-    result = change(container)
-    for parent, key in reversed(trail):
-        result = _with(parent, key, result)
-    return result
+def _changed(document: Any, pointer: Pointer, change: Callable[[Any], Any], depth: int = 0) -> Any:
+    """The document, whose parent has `depth` tokens, with `change` made to what holds the pointer's element."""
+    if depth == len(pointer) - 1:
+        return change(document)
+    key = _key(document, pointer, depth)
+    return _with(document, key, _changed(document[key], pointer, change, depth + 1))
 
 
 def _with(container: Any, key: str | int, value: Any) -> Any:
@@ -117,12 +114,6 @@ def _key(container: Any, pointer: Pointer, depth: int) -> Any:
     if token not in container:
         raise PointerError(f'there is no "{token}" in {_where(pointer[:depth])}', _missing(container, pointer, depth))
     return token
-
-
-def _new_member(container: Any, pointer: Pointer) -> str:
-    if not isinstance(container, dict):
-        raise _no_container(pointer[:-1])
-    return pointer[-1]
 
 
 def _no_container(pointer: Pointer) -> PointerError:
@@ -163,10 +154,6 @@ def _missing(container: dict[str, Any], pointer: Pointer, depth: int) -> str:
     if rest:
         return f"add {written(pointer[: depth + 1])} first"
     return f"available: {', '.join(list(container)[:_LISTED])}" if container else ""
-
-
-def _slashed(text: str) -> str:
-    return text if "/" in text else text.replace(".", "/")
 
 
 def _escaped(token: str) -> str:

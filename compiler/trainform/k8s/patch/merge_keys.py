@@ -16,11 +16,10 @@ _NOTHING: Mapping[str, MergeNode] = MappingProxyType({})
 class MergeNode(NamedTuple):
     """How one field merges, and what is known of the fields below it.
 
-    `fields` speaks of the members of the map, or of each entry of the list. A list merges where
-    `merges` is true: by the entry itself, or where `merge_key` is not empty by that member.
-    `one_of` marks entries that hold one member besides the merge key (a volume and its source):
-    a patch that names another member replaces it (`retainKeys` in the tags). `keeps_order` leaves
-    entries where they are and appends new ones, where position in the list has a meaning.
+    `fields` are those of the map, or of each entry of the list. A list with `merges` merges by the field `merge_key` of
+    its entries, or if that is empty by the entries themselves. `one_of`: entries have one field besides the merge key
+    (the source of a volume), and a patch with another one replaces it (`retainKeys` in the tags). `keeps_order`:
+    entries stay where they are, and new ones are appended.
     """
 
     fields: Mapping[str, MergeNode] = _NOTHING

@@ -1,12 +1,10 @@
 """Kubernetes' strategic merge patch over plain trees.
 
-A patch is a partial tree. Maps merge, null removes, and a list merges entry by entry where the API
-types say so (see `merge_keys`), else it is replaced. Neither tree is ever changed; the result
-shares every untouched part with them, so it must not be changed in place either.
+Maps merge, null removes, and lists merge entry by entry where the API types say so (see `merge_keys`); other lists are
+replaced. The result shares parts with both trees: change none of them in place.
 
-Entries of a merged list stand in the order of the patch; those that only the base has keep their
-order and stand before the first patched entry that followed them in the base. New entries come as
-early as that allows: volumes `extra, shm` merged into `cfg, host` give `extra, shm, cfg, host`.
+Entries of a merged list stand in the order of the patch; each entry of the base stands before the first patched one
+that followed it there. So volumes `extra, shm` merged into `cfg, host` give `extra, shm, cfg, host`.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import Any
 
 from trainform.k8s.patch.merge_keys import PLAIN, POD_TEMPLATE, MergeNode
 from trainform.k8s.patch.merge_order import MergeError, entry_key, entry_keys, first_places, in_patch_order
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, without
 
 __all__ = ["MergeError", "merge", "replaced_sources", "without_unset"]
 
@@ -65,12 +63,7 @@ def without_unset(tree: Any) -> Any:
 
     Shares every part that has neither.
     """
-    if isinstance(tree, dict):
-        sent = {key: without_unset(value) for key, value in tree.items() if value is not None and value != []}
-        return _shared(tree, sent)
-    if isinstance(tree, list):
-        return _shared(tree, [without_unset(item) for item in tree])
-    return tree
+    return without(tree, lambda value: value is None or value == [])
 
 
 def _merged(base: Any, patch: Any, node: MergeNode, key: str | int) -> Any:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import dns1123_label, port_name
 from trainform.k8s.rules import env as env_rules
 from trainform.k8s.rules import probe as probe_rules
-from trainform.k8s.rules.parts import LARGEST_ID, Found, dns1123_label
-from trainform.k8s.rules.ports import MOST_PORT, port_name
+from trainform.k8s.rules.parts import LARGEST_ID, MOST_PORT, Found, check_between, check_name
 from trainform.k8s.rules.volume import relative_path
 from trainform.k8s.tree import Tree, number, table, tables, text, texts
-
-WARNINGS = frozenset({"TF524", "TF530"}) | probe_rules.WARNINGS
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _SIMPLE_MOUNT = {"name", "mountPath", "readOnly"}
 
@@ -35,12 +32,12 @@ def check(spec: Tree, volumes: frozenset[str], path: Path, found: Found) -> None
 
 
 def _check_container(container: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
-    name, image = container.get("name"), text(container, "image")
-    if type(name) is str and (reason := dns1123_label(name)):
-        quoted = f'"{name}" ' if name else ""
-        found.tell((*path, "name"), "TF521", f"{quoted}{reason}")
-    if not image or image != image.strip():
-        _report_image(image, path, found)
+    check_name(container, "name", dns1123_label, "TF521", path, found, may_be_empty=False)
+    image = text(container, "image")
+    if not image:
+        found.tell((*path, "image"), "TF522", "a container needs an image", "set image to the image to run")
+    elif image != image.strip():
+        found.tell((*path, "image"), "TF522", f'"{image}" starts or ends with a space', "remove the spaces around it")
     if "env" in container or "envFrom" in container:
         env_rules.check(container, path, found)
     if "volumeMounts" in container or "volumeDevices" in container:
@@ -50,28 +47,17 @@ def _check_container(container: Tree, volumes: frozenset[str], path: Path, found
     probe_rules.check(container, path, found)
 
 
-def _report_image(image: str, path: Path, found: Found) -> None:
-    if image:
-        found.tell((*path, "image"), "TF522", f'"{image}" starts or ends with a space', "remove the spaces around it")
-    else:
-        found.tell((*path, "image"), "TF522", "a container needs an image", "set image to the image to run")
-
-
 def _check_mounts(container: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
     for key in ("volumeMounts", "volumeDevices"):
         for index, mount in enumerate(tables(container, key)):
             name = mount.get("name")
             if type(name) is str and name not in volumes:
-                _report_no_volume(name, volumes, (*path, key, index, "name"), found)
+                hint = did_you_mean(name, volumes) or f"add {name} to the volumes of the pod"
+                found.tell((*path, key, index, "name"), "TF530", f'the pod has no volume called "{name}"', hint)
             if mount.get("mountPath") == "":
                 found.tell((*path, key, index, "mountPath"), "TF526", "must not be empty")
             if not mount.keys() <= _SIMPLE_MOUNT:
                 _check_mount(mount, container, (*path, key, index), found)
-
-
-def _report_no_volume(name: str, volumes: frozenset[str], path: Path, found: Found) -> None:
-    hint = did_you_mean(name, volumes) or f"add {name} to the volumes of the pod"
-    found.tell(path, "TF530", f'the pod has no volume called "{name}"', hint)
 
 
 def _check_mount(mount: Tree, container: Tree, path: Path, found: Found) -> None:
@@ -90,20 +76,14 @@ def _check_ports(container: Tree, host_network: bool, taken: _HostPorts, path: P
     names: list[str] = []
     for index, port in enumerate(tables(container, "ports")):
         at = (*path, "ports", index)
+        check_name(port, "name", port_name, "TF527", at, found)
         if name := text(port, "name"):
-            _check_port_name(name, names, (*at, "name"), found)
+            if name in names:
+                message = f'"{name}" is already the name of another port of this container'
+                found.tell((*at, "name"), "TF527", message, "give it another name")
             names.append(name)
         if host_network or "hostPort" in port:
             _check_host_port(port, host_network, taken, text(container, "name"), at, found)
-
-
-def _check_port_name(name: str, names: list[str], path: Path, found: Found) -> None:
-    if reason := port_name(name):
-        found.tell(path, "TF527", f'"{name}" {reason}')
-    if name in names:
-        found.tell(
-            path, "TF527", f'"{name}" is already the name of another port of this container', "give it another name"
-        )
 
 
 def _check_host_port(
@@ -126,18 +106,12 @@ def _check_host_port(
 
 
 def _check_security(context: Tree, path: Path, found: Found) -> None:
-    for key in ("runAsUser", "runAsGroup"):
-        value = number(context, key)
-        if value is not None and not 0 <= value <= LARGEST_ID:
-            found.tell((*path, key), "TF535", f"must be between 0 and {LARGEST_ID}, not {value}")
-    if context.get("allowPrivilegeEscalation") is False:
-        _check_no_escalation(context, (*path, "allowPrivilegeEscalation"), found)
-
-
-def _check_no_escalation(context: Tree, path: Path, found: Found) -> None:
-    """Escalation cannot be ruled out for a container that has the privileges already."""
-    hint = "remove one of the two"
+    check_between(context, 0, LARGEST_ID, ("runAsUser", "runAsGroup"), "TF535", path, found)
+    if context.get("allowPrivilegeEscalation") is not False:
+        return
+    # A container that has the privileges already cannot be kept from them.
+    at, hint = (*path, "allowPrivilegeEscalation"), "remove one of the two"
     if context.get("privileged") is True:
-        found.tell(path, "TF535", "must not be false with privileged: true", hint)
+        found.tell(at, "TF535", "must not be false with privileged: true", hint)
     if "CAP_SYS_ADMIN" in texts(table(context, "capabilities"), "add"):
-        found.tell(path, "TF535", "must not be false with capability CAP_SYS_ADMIN", hint)
+        found.tell(at, "TF535", "must not be false with capability CAP_SYS_ADMIN", hint)

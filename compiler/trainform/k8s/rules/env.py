@@ -6,8 +6,8 @@ import re
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.names import SUBDOMAIN_LENGTH
-from trainform.k8s.rules.parts import Found, check_name, check_one_of, dns1123_subdomain, env_var_name, qualified_name
+from trainform.k8s.names import SUBDOMAIN_LENGTH, dns1123_subdomain, env_var_name, name_rule, qualified_name
+from trainform.k8s.rules.parts import Found, check_name, check_one_of
 from trainform.k8s.tree import Tree, table, tables, text
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
@@ -24,38 +24,41 @@ _FIELDS = (
 )
 _SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
 _RESOURCE = re.compile("(?:limits|requests)[.](?:cpu|memory|ephemeral-storage|hugepages-.+)")
-_KEY = re.compile("[-._a-zA-Z0-9]+")
+_key = name_rule(
+    r"(?!\.(?:\.|\Z))[-._a-zA-Z0-9]+",
+    "must consist of letters, digits, `-`, `_` and `.`, and not start with `..`",
+    SUBDOMAIN_LENGTH,
+)
+"""A key of a ConfigMap or a Secret."""
 
 
 def check(container: Tree, path: Path, found: Found) -> None:
     """`env` and `envFrom` of a container."""
     for index, variable in enumerate(tables(container, "env")):
-        name = variable.get("name")
-        if type(name) is str and (reason := env_var_name(name)):
-            quoted = f'"{name}" ' if name else ""
-            found.tell((*path, "env", index, "name"), "TF523", f"{quoted}{reason}")
+        at = (*path, "env", index)
+        check_name(variable, "name", env_var_name, "TF523", at, found, may_be_empty=False)
         if "valueFrom" in variable:
-            _check_one_value(variable, (*path, "env", index), found)
-            _check_source(variable, (*path, "env", index, "valueFrom"), found)
+            _check_source(variable, at, found)
     for index, source in enumerate(tables(container, "envFrom")):
         _check_env_from(source, (*path, "envFrom", index), found)
 
 
-def _check_one_value(variable: Tree, path: Path, found: Found) -> None:
-    if text(variable, "value") and variable["valueFrom"] is not None:
-        found.tell(path, "TF524", f'"{text(variable, "name")}" has both value and valueFrom', "remove one of the two")
-
-
 def _check_source(variable: Tree, path: Path, found: Found) -> None:
     source = variable["valueFrom"]
+    if text(variable, "value") and source is not None:
+        found.tell(path, "TF524", f'"{text(variable, "name")}" has both value and valueFrom', "remove one of the two")
     if type(source) is not dict:
         return
+    path = (*path, "valueFrom")
     kind = check_one_of(source, _SOURCES, "source", "TF523", path, found)
     reference, path = table(source, kind), (*path, kind)
     if kind == "fieldRef":
         _check_field(text(reference, "fieldPath"), (*path, "fieldPath"), found)
     elif kind == "resourceFieldRef":
-        _check_resource(text(reference, "resource"), (*path, "resource"), found)
+        if (resource := text(reference, "resource")) and not _RESOURCE.fullmatch(resource):
+            message = f'"{resource}" is not a resource that a variable can use'
+            hint = "such as limits.cpu, limits.memory or requests.memory"
+            found.tell((*path, "resource"), "TF523", message, hint)
     elif kind in ("configMapKeyRef", "secretKeyRef"):
         _check_reference(reference, path, found)
         check_name(reference, "key", _key, "TF523", path, found)
@@ -72,26 +75,11 @@ def _check_field(field: str, path: Path, found: Found) -> None:
         found.tell(path, "TF523", message, hint)
 
 
-def _check_resource(resource: str, path: Path, found: Found) -> None:
-    if resource and not _RESOURCE.fullmatch(resource):
-        message = f'"{resource}" is not a resource that a variable can use'
-        found.tell(path, "TF523", message, "such as limits.cpu, limits.memory or requests.memory")
-
-
 def _check_reference(reference: Tree, path: Path, found: Found) -> None:
     """A ConfigMap or Secret by name."""
     if not text(reference, "name"):
         found.tell((*path, "name"), "TF523", "is required but missing")
     check_name(reference, "name", dns1123_subdomain, "TF523", path, found)
-
-
-def _key(key: str) -> str | None:
-    """Why a key of a ConfigMap or a Secret is refused, or None."""
-    if len(key) > SUBDOMAIN_LENGTH:
-        return f"must be at most {SUBDOMAIN_LENGTH} characters long, not {len(key)}"
-    if _KEY.fullmatch(key) and key != "." and not key.startswith(".."):
-        return None
-    return "must consist of letters, digits, `-`, `_` and `.`, and not start with `..`"
 
 
 def _check_env_from(source: Tree, path: Path, found: Found) -> None:

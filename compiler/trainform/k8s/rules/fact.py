@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from trainform.diagnostics import Path
 from trainform.k8s.quantity import NANO, parse
 from trainform.k8s.rules.parts import Found
-from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, name_of, table, tables, text, texts
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -23,21 +22,14 @@ _BOUNDS = ("min", "defaultRequest", "default", "max")
 
 def cluster_queue(fact: Tree, found: Found) -> None:
     """Quotas in order; limits of borrowing and lending only in a cohort; the fields of its API version."""
-    spec = table(fact, "spec")
-    _check_version(fact, "cohort", "cohortName", found)
-    _check_groups(spec, found)
-    if not cohort_of(fact):
-        _check_no_limits(spec, "without a cohort, there is no one to borrow from or lend to", "add cohortName", found)
+    message = "without a cohort, there is no one to borrow from or lend to"
+    _check_quotas(fact, "cohort", cohort_of(fact), message, found)
 
 
 def cohort(fact: Tree, found: Found) -> None:
     """Quotas in order; limits of borrowing and lending only below a parent."""
-    spec = table(fact, "spec")
-    _check_version(fact, "parent", "parentName", found)
-    _check_groups(spec, found)
-    if not parent_of(fact):
-        message = "a cohort without a parent has no one to borrow from or lend to"
-        _check_no_limits(spec, message, "add parentName", found)
+    message = "a cohort without a parent has no one to borrow from or lend to"
+    _check_quotas(fact, "parent", parent_of(fact), message, found)
 
 
 def cohort_of(cluster_queue: Tree) -> str:
@@ -57,11 +49,11 @@ def resource_flavor(fact: Tree, found: Found) -> None:
     spec = table(fact, "spec")
     if text(spec, "topologyName") and not table(spec, "nodeLabels"):
         message = "also needs nodeLabels to select the nodes of the topology"
-        found.append(_refused(("spec", "topologyName"), message, "add nodeLabels"))
+        _refuse(found, ("spec", "topologyName"), message, "add nodeLabels")
     for index, toleration in enumerate(tables(spec, "tolerations")):
         if not text(toleration, "key") and text(toleration, "operator") != "Exists":
             path = ("spec", "tolerations", index, "operator")
-            found.append(_refused(path, "must be Exists if there is no key"))
+            _refuse(found, path, "must be Exists if there is no key")
 
 
 def topology(fact: Tree, found: Found) -> None:
@@ -69,14 +61,14 @@ def topology(fact: Tree, found: Found) -> None:
     levels = [text(level, "nodeLabel") for level in tables(table(fact, "spec"), "levels")]
     if HOSTNAME in levels[:-1]:
         path = ("spec", "levels", levels.index(HOSTNAME), "nodeLabel")
-        found.append(_refused(path, f"{HOSTNAME} must be the lowest level", "move it to the end"))
+        _refuse(found, path, f"{HOSTNAME} must be the lowest level", "move it to the end")
 
 
 def priority_class(fact: Tree, found: Found) -> None:
     """Names and values of the system's own classes are the system's."""
     system = name_of(fact).startswith("system-")
     if fact["value"] > HIGHEST_PRIORITY and not system:
-        found.append(_refused(("value",), f"must be at most {HIGHEST_PRIORITY}, not {fact['value']}"))
+        _refuse(found, ("value",), f"must be at most {HIGHEST_PRIORITY}, not {fact['value']}")
 
 
 def limit_range(fact: Tree, found: Found) -> None:
@@ -86,12 +78,12 @@ def limit_range(fact: Tree, found: Found) -> None:
         if item["type"] == "Pod":
             for key in ("default", "defaultRequest"):
                 if table(item, key):
-                    found.append(_refused((*path, key), "limits of type Pod have no defaults"))
+                    _refuse(found, (*path, key), "limits of type Pod have no defaults")
         _check_ascending(item, path, found)
         for name, ratio in table(item, "maxLimitRequestRatio").items():
             if parse(ratio).nano < NANO:
                 at = (*path, "maxLimitRequestRatio", name)
-                found.append(_refused(at, f"must be at least 1, not {ratio}"))
+                _refuse(found, at, f"must be at least 1, not {ratio}")
 
 
 def _check_ascending(item: Tree, path: Path, found: Found) -> None:
@@ -102,15 +94,22 @@ def _check_ascending(item: Tree, path: Path, found: Found) -> None:
                 least = item[lower][name]
                 if parse(amount) < parse(least):
                     message = f"must be at least {lower} ({least}), not {amount}"
-                    found.append(_refused((*path, upper, name), message))
+                    _refuse(found, (*path, upper, name), message)
 
 
-def _check_version(fact: Tree, older: str, newer: str, found: Found) -> None:
-    """v1beta2 renamed the fields that name a cohort; the API server drops the other one."""
+def _check_quotas(fact: Tree, older: str, lender: str, alone: str, found: Found) -> None:
+    """The quotas of a ClusterQueue or Cohort, whose `lender` stands in the field `older`; v1beta2 renamed that, and the
+    API server drops a field of the other version. `alone` is said of limits without a lender."""
+    spec, newer = table(fact, "spec"), f"{older}Name"
     wrong, right = (older, newer) if fact["apiVersion"].endswith("/v1beta2") else (newer, older)
-    if text(table(fact, "spec"), wrong):
+    if text(spec, wrong):
         message = f"is not a field of {fact['apiVersion']}"
-        found.append(_refused(("spec", wrong), message, f"write {right}"))
+        _refuse(found, ("spec", wrong), message, f"write {right}")
+    _check_groups(spec, found)
+    for path, quota in _quotas(spec) if not lender else ():
+        for key in ("borrowingLimit", "lendingLimit"):
+            if quota.get(key) is not None:
+                _refuse(found, (*path, key), alone, f"add {newer}, or remove {key}")
 
 
 def _check_groups(spec: Tree, found: Found) -> None:
@@ -132,7 +131,7 @@ def _check_apart(names: list[str], earlier: list[str], what: str, path: Path, fo
     for index, name in enumerate(names):
         if name in earlier:
             message = f"{what} {name} is already in an earlier resource group"
-            found.append(_refused((*path, index), message, "a resource or flavor can be in only one group"))
+            _refuse(found, (*path, index), message, "a resource or flavor can be in only one group")
     earlier += names
 
 
@@ -141,14 +140,7 @@ def _check_covered(flavor: Tree, covered: list[str], path: Path, found: Found) -
     if names != covered:
         message = f"has quotas for {', '.join(names)}, but the group covers {', '.join(covered)}"
         hint = "list the resources in the order of coveredResources"
-        found.append(_refused((*path, "resources"), message, hint))
-
-
-def _check_no_limits(spec: Tree, message: str, hint: str, found: Found) -> None:
-    for path, quota in _quotas(spec):
-        for key in ("borrowingLimit", "lendingLimit"):
-            if quota.get(key) is not None:
-                found.append(_refused((*path, key), message, f"{hint}, or remove {key}"))
+        _refuse(found, (*path, "resources"), message, hint)
 
 
 def _quotas(spec: Tree) -> Iterator[tuple[Path, Tree]]:
@@ -158,5 +150,5 @@ def _quotas(spec: Tree) -> Iterator[tuple[Path, Tree]]:
                 yield ("spec", "resourceGroups", i, "flavors", j, "resources", k), quota
 
 
-def _refused(path: Path, message: str, hint: str = "") -> SchemaProblem:
-    return SchemaProblem(path, "TF561", message, hint)
+def _refuse(found: Found, path: Path, message: str, hint: str = "") -> None:
+    found.tell(path, "TF561", message, hint)

@@ -19,7 +19,7 @@ Named = Mapping[tuple[str, str], Tree]
 def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
     """The problems that only show when sound facts are seen together; a missing one is told once."""
     facts = list(documents)
-    declared = {(document.tree["kind"], _name(document.tree)): document.tree for document in facts}
+    declared = {(document.tree["kind"], name_of(document.tree)): document.tree for document in facts}
     told: dict[str, Diagnostic] = {}
     for document in facts:
         for problem in (*_missing(document.tree, declared), *_circle(document.tree, declared)):
@@ -40,10 +40,6 @@ def circle(start: str, parents: Mapping[str, str]) -> list[str]:
         way[parent] = None
         here = parent
     return []
-
-
-def _name(tree: Tree) -> str:
-    return name_of(tree)
 
 
 def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
@@ -72,7 +68,7 @@ def _circle(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
     if fact["kind"] != "Cohort":
         return
     parents = {name: parent_of(tree) for (kind, name), tree in declared.items() if kind == "Cohort"}
-    way = circle(_name(fact), parents)
+    way = circle(name_of(fact), parents)
     if way and way[-1] == way[0] == min(way):
         field = "parentName" if fact["apiVersion"].endswith("/v1beta2") else "parent"
         message = f"cohorts form a cycle: {' → '.join(way)}"

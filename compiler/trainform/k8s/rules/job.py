@@ -6,13 +6,11 @@ import re
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import domain_path, qualified_name
 from trainform.k8s.rules import pod as pod_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import Found, check_at_least, check_name, domain_path, qualified_name
+from trainform.k8s.rules.parts import Found, check_at_least, check_count, check_name
 from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
-
-WARNINGS = pod_rules.WARNINGS
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _COUNTS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes")
 _MOST_INDEXES = 100_000
@@ -49,7 +47,10 @@ def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> N
 
 def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
     if not is_indexed(spec):
-        _check_not_indexed(spec, path, found)
+        for key in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"):
+            if spec.get(key) is not None:
+                hint = "remove completionMode: NonIndexed"
+                found.tell((*path, key), "TF511", "requires completionMode: Indexed", hint)
         return
     completions, parallelism = number(spec, "completions"), number(spec, "parallelism")
     if completions is None and parallelism is not None:
@@ -59,12 +60,6 @@ def _check_indexes(spec: Tree, path: Path, found: Found) -> None:
         _report_most((*path, "parallelism"), _MOST_INDEXES, parallelism, found)
     if "maxFailedIndexes" in spec or "backoffLimitPerIndex" in spec:
         _check_failed_indexes(spec, path, found)
-
-
-def _check_not_indexed(spec: Tree, path: Path, found: Found) -> None:
-    for key in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"):
-        if spec.get(key) is not None:
-            found.tell((*path, key), "TF511", "requires completionMode: Indexed", "remove completionMode: NonIndexed")
 
 
 def _check_failed_indexes(spec: Tree, path: Path, found: Found) -> None:
@@ -117,14 +112,9 @@ def _check_failure_policy(spec: Tree, path: Path, found: Found) -> None:
         message, at = "must be Failed with podFailurePolicy", (*path, "podReplacementPolicy")
         found.tell(at, "TF512", message, "remove podReplacementPolicy")
     at = (*path, "podFailurePolicy", "rules")
-    _check_count(len(tables(policy, "rules")), _MOST_RULES, "rules", "TF512", at, found)
+    check_count(len(tables(policy, "rules")), _MOST_RULES, "rules", "TF512", at, found)
     for index, rule in enumerate(tables(policy, "rules")):
         _check_failure_rule(rule, spec, (*at, index), found)
-
-
-def _check_count(count: int, most: int, what: str, code: str, path: Path, found: Found) -> None:
-    if count > most:
-        found.tell(path, code, f"must have at most {most} {what}, not {count}")
 
 
 def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> None:
@@ -132,16 +122,11 @@ def _check_failure_rule(rule: Tree, spec: Tree, path: Path, found: Found) -> Non
         found.tell((*path, "action"), "TF512", "FailIndex requires the Job's backoffLimitPerIndex", "or write FailJob")
     codes, conditions = rule.get("onExitCodes"), tables(rule, "onPodConditions")
     if (codes is None) == (not conditions):
-        message = "must have either onExitCodes or onPodConditions"
-        found.tell(
-            path,
-            "TF512",
-            message,
-            "split it into two rules" if conditions else "set one of them to define when the rule applies",
-        )
+        hint = "split it into two rules" if conditions else "set one of them to define when the rule applies"
+        found.tell(path, "TF512", "must have either onExitCodes or onPodConditions", hint)
     if type(codes) is dict:
         _check_exit_codes(codes, spec, (*path, "onExitCodes"), found)
-    _check_count(len(conditions), _MOST_RULES, "conditions", "TF512", (*path, "onPodConditions"), found)
+    check_count(len(conditions), _MOST_RULES, "conditions", "TF512", (*path, "onPodConditions"), found)
     for index, condition in enumerate(conditions):
         at = (*path, "onPodConditions", index)
         check_name(condition, "type", qualified_name, "TF512", at, found)
@@ -155,7 +140,7 @@ def _check_exit_codes(codes: Tree, spec: Tree, path: Path, found: Found) -> None
     at = (*path, "values")
     if not values:
         found.tell(at, "TF512", "must have at least one exit code")
-    _check_count(len(values), _MOST_EXIT_CODES, "exit codes", "TF512", at, found)
+    check_count(len(values), _MOST_EXIT_CODES, "exit codes", "TF512", at, found)
     if values != sorted(values):
         hint = f"write {sorted(set(values))}" if len(values) <= _MOST_RULES else ""
         found.tell(at, "TF512", "must be in ascending order", hint)
@@ -180,7 +165,7 @@ def _check_success_policy(spec: Tree, path: Path, found: Found) -> None:
     rules, at = tables(policy, "rules"), (*path, "successPolicy", "rules")
     if not rules:
         found.tell(at, "TF514", "must have at least one rule", "or remove successPolicy")
-    _check_count(len(rules), _MOST_RULES, "rules", "TF514", at, found)
+    check_count(len(rules), _MOST_RULES, "rules", "TF514", at, found)
     for index, rule in enumerate(rules):
         _check_success_rule(rule, number(spec, "completions"), (*at, index), found)
 

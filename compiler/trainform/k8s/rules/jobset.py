@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.names import LABEL_LENGTH
+from trainform.k8s.names import LABEL_LENGTH, dns1035_label, domain_path, label_value, quoted
 from trainform.k8s.rules import job as job_rules
 from trainform.k8s.rules import jobset_claim as jobset_claim_rules
 from trainform.k8s.rules import jobset_policy as jobset_policy_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, dns1035_label, domain_path, label_value, replicas
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, replicas
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, table, tables, text
 
 __all__ = ["WARNINGS", "check"]
 
-WARNINGS = frozenset({"TF507"}) | job_rules.WARNINGS
-"""The codes that leave a JobSet deployable: it is admitted, and its pods would be refused; or it uses
-what a cluster may have switched on. Every other code found here is an error."""
+WARNINGS = frozenset({"TF507", "TF524", "TF529", "TF530", "TF532"})
+"""The codes of problems with which a JobSet is admitted: TF507 is for what a cluster may have switched on, the
+others mean that its pods are refused. Every other code found here is an error."""
 
 _POD_SUFFIX = "-abcde"
 """As long as what the Job controller appends to the name of a pod."""
@@ -32,16 +32,17 @@ _JOBS: Path = ("spec", "replicatedJobs")
 def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
     """All that the cluster would refuse of a rendered JobSet and of the Jobs and pods made from it.
 
-    `jobset` may lack what the API server fills in, and may be of any shape: what `schema.check` reports is
-    not said again. Paths start at the root of `jobset`. Codes in `WARNINGS` mean less than a refusal.
-    The last `appended` characters of the name are not of the user's choice.
+    `jobset` may have any shape: what `schema.check` reports is not reported again. Paths start at its root. The
+    compiler has added the last `appended` characters of the name.
     """
     found = Found()
     spec = table(jobset, "spec")
     jobs = tables(spec, "replicatedJobs")
     check_metadata(metadata_of(jobset), ("metadata",), found)
     _check_names(metadata_of(jobset), jobs, appended, found)
-    _check_own_fields(spec, found)
+    # The subdomain names a headless service, and a service needs the stricter kind of name.
+    check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
+    check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
     _check_dependencies(spec, jobs, found)
     jobset_policy_rules.check(spec, jobs, found)
     if spec.get("coordinator") is not None:
@@ -58,15 +59,16 @@ def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) 
     name = text(metadata, "name")
     if reason := dns1035_label(name):
         hint = "JobSet uses it as the prefix of Job and pod names; for example `my-model-v2`"
-        quoted = f'"{name}" ' if name else ""
-        found.tell(("metadata", "name"), "TF501", f"{quoted}{reason}", hint)
+        found.tell(("metadata", "name"), "TF501", quoted(name, reason), hint)
         return
     longest, of = "", 0
     for index, job in enumerate(jobs):
-        _check_group(job, index, found)
+        check_name(job, "groupName", dns1035_label, "TF501", (*_JOBS, index), found)
         job_name = f"{name}-{text(job, 'name')}-{replicas(job) - 1}"
         if len(job_name) <= LABEL_LENGTH and dns1035_label(job_name):
-            _report_job_name(job, index, found)
+            message = f'"{text(job, "name")}" must consist of lowercase letters, digits and `-`'
+            hint = "JobSet uses it in Job and pod names; for example `node`"
+            found.tell((*_JOBS, index, "name"), "TF501", message, hint)
         generated = _longest_name(job_name, job)
         if len(generated) > len(longest):
             longest, of = generated, index
@@ -83,12 +85,6 @@ def _longest_name(job_name: str, job: Tree) -> str:
     return f"{job_name}-{completions - 1}{_POD_SUFFIX}"
 
 
-def _report_job_name(job: Tree, index: int, found: Found) -> None:
-    message = f'"{text(job, "name")}" must consist of lowercase letters, digits and `-`'
-    hint = "JobSet uses it in Job and pod names; for example `node`"
-    found.tell((*_JOBS, index, "name"), "TF501", message, hint)
-
-
 def _report_length(length: int, appended: int, longest: str, index: int, found: Found) -> None:
     """A generated name that is too long: at the name of the JobSet where shortening that can help."""
     room = LABEL_LENGTH - (len(longest) - length) - appended
@@ -100,23 +96,12 @@ def _report_length(length: int, appended: int, longest: str, index: int, found: 
         found.tell((*_JOBS, index, "name"), "TF501", message, "shorten this name")
 
 
-def _check_group(job: Tree, index: int, found: Found) -> None:
-    check_name(job, "groupName", dns1035_label, "TF501", (*_JOBS, index), found)
-
-
-def _check_own_fields(spec: Tree, found: Found) -> None:
-    # The subdomain names a headless service, and a service needs the stricter kind of name.
-    check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
-    check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
-
-
 def _check_size(job: Tree, path: Path, found: Found) -> None:
     parallelism = number(table(table(job, "template"), "spec"), "parallelism")
     pods = replicas(job) * (1 if parallelism is None else parallelism)
     if pods > LARGEST_ID:
-        found.tell(
-            (*path, "replicas"), "TF508", f"times parallelism gives {pods} pods, but only {LARGEST_ID} are allowed"
-        )
+        message = f"times parallelism gives {pods} pods, but only {LARGEST_ID} are allowed"
+        found.tell((*path, "replicas"), "TF508", message)
 
 
 def _check_dependencies(spec: Tree, jobs: list[Tree], found: Found) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainform.diagnostics import Path
-from trainform.k8s.names import LABEL_LENGTH
-from trainform.k8s.rules.parts import Found, dns1123_subdomain
+from trainform.k8s.names import LABEL_LENGTH, dns1123_subdomain, quoted
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, name_of, table, tables
 
 _POD = ("template", "spec", "template", "spec")
@@ -39,8 +39,7 @@ def _templates(policies: list[Tree]) -> Iterator[tuple[Path, str]]:
 def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> None:
     claim = f"{name}-{jobset_name}"
     if reason := dns1123_subdomain(name):
-        quoted = f'"{name}" ' if name else ""
-        found.tell(path, "TF506", f"{quoted}{reason}")
+        found.tell(path, "TF506", quoted(name, reason))
     elif len(claim) > LABEL_LENGTH:
         message = f'gives the claim name "{claim}" with {len(claim)} characters, but only {LABEL_LENGTH} are allowed'
         found.tell(path, "TF506", message, "shorten the name of the claim or of the job")

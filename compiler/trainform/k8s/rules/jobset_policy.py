@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import name_rule
 from trainform.k8s.rules.parts import LARGEST_ID, Found, check_name, replicas
 from trainform.k8s.tree import Tree, number, table, tables, text, texts
 
@@ -18,8 +17,11 @@ _FAILURE_REASONS = (
 )
 _RESTART_ONE_JOB = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
 _MOST_REPLICAS_TO_RESTART = 1024
-_RULE_NAME = re.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-_RULE_NAME_LENGTH = 128
+_rule_name = name_rule(
+    "[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?",
+    "must consist of letters, digits, `_`, `,` and `:`, start with a letter and not end with `,` or `:`",
+    128,
+)
 _JOBS: Path = ("spec", "replicatedJobs")
 
 
@@ -58,14 +60,6 @@ def _check_failure_rules(rules: list[Tree], names: list[str], found: Found) -> N
         _check_reasons(rule, path, found)
 
 
-def _rule_name(name: str) -> str | None:
-    if len(name) > _RULE_NAME_LENGTH:
-        return f"must be at most {_RULE_NAME_LENGTH} characters long, not {len(name)}"
-    if _RULE_NAME.fullmatch(name):
-        return None
-    return "must consist of letters, digits, `_`, `,` and `:`, start with a letter and not end with `,` or `:`"
-
-
 def _check_reasons(rule: Tree, path: Path, found: Found) -> None:
     for place, reason in enumerate(texts(rule, "onJobFailureReasons")):
         if reason and reason not in _FAILURE_REASONS:
@@ -81,7 +75,7 @@ def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
     for index, rule in enumerate(rules):
         if rule.get("action") in _RESTART_ONE_JOB:
             _report_gate("RestartJob", (*path, "rules", index, "action"), found)
-            _check_replicas_to_restart(jobs, found)
+            _check_replicas(jobs, found)
             break
     if policy.get("restartStrategy") == "InPlaceRestart":
         _report_gate("InPlaceRestart", (*path, "restartStrategy"), found)
@@ -94,11 +88,10 @@ def _report_gate(gate: str, path: Path, found: Found) -> None:
     found.tell(path, "TF507", message, f"check that {gate} is enabled in your cluster's JobSet")
 
 
-def _check_replicas_to_restart(jobs: list[Tree], found: Found) -> None:
-    most = _MOST_REPLICAS_TO_RESTART
+def _check_replicas(jobs: list[Tree], found: Found) -> None:
     for index, job in enumerate(jobs):
-        if replicas(job) > most:
-            message = f"must be at most {most} with failure rules that restart single Jobs"
+        if replicas(job) > _MOST_REPLICAS_TO_RESTART:
+            message = f"must be at most {_MOST_REPLICAS_TO_RESTART} with failure rules that restart single Jobs"
             found.tell((*_JOBS, index, "replicas"), "TF503", message)
 
 

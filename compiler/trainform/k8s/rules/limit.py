@@ -29,7 +29,9 @@ def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaPro
         if text(item, "type") == "Container":
             _check_containers(pod_spec, item, name, found)
         elif text(item, "type") == "Pod":
-            _check_pod(pod_spec, item, name, found)
+            requests, limits = _of_pod(pod_spec, "requests"), _of_pod(pod_spec, "limits")
+            where = f"LimitRange {name}, for the whole pod"
+            _check_bounds(requests, limits, item, where, ("containers",), found)
     _check_overhead(pod_spec, facts, found)
     return found
 
@@ -38,15 +40,9 @@ def _check_containers(pod_spec: Tree, item: Tree, name: str, found: Found) -> No
     for key in CONTAINERS:
         for index, container in enumerate(tables(pod_spec, key)):
             resources = table(container, "resources")
-            requests, limits = _amounts(resources, "requests"), _amounts(resources, "limits")
+            requests, limits = _read(table(resources, "requests")), _read(table(resources, "limits"))
             where = f"LimitRange {name}, per container"
             _check_bounds(requests, limits, item, where, (key, index, "resources"), found)
-
-
-def _check_pod(pod_spec: Tree, item: Tree, name: str, found: Found) -> None:
-    requests, limits = _of_pod(pod_spec, "requests"), _of_pod(pod_spec, "limits")
-    where = f"LimitRange {name}, for the whole pod"
-    _check_bounds(requests, limits, item, where, ("containers",), found)
 
 
 def _of_pod(pod_spec: Tree, kind: str) -> Requests:
@@ -104,10 +100,6 @@ def _check_overhead(pod_spec: Tree, facts: ClusterFacts, found: Found) -> None:
         message = f"differs from the overhead of RuntimeClass {name}"
         hint = "remove it: the API server fills it in" if overhead else "remove it: the RuntimeClass has no overhead"
         found.tell(("overhead",), "TF565", message, hint)
-
-
-def _amounts(resources: Tree, key: str) -> Requests:
-    return _read(table(resources, key))
 
 
 def _read(amounts: Mapping[str, str | int]) -> Requests:

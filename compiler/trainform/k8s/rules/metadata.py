@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, label_value, qualified_name
+from trainform.k8s.names import label_value, qualified_name
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, sequence, table, tables, text
 
 _ANNOTATION_BYTES = 256 * 1024

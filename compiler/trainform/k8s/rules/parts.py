@@ -1,19 +1,23 @@
 """What the rules for rendered objects share: the list of problems, and checks of names and numbers.
 
-A rule appends problems to a list and returns nothing, so a valid object costs only the reading of its fields.
-Rules do not repeat what the schemas check (types, enums, missing fields, duplicate list keys): they read trees
-with `k8s.tree`, to which a field of the wrong type is absent.
+Rules append problems to a list. They do not repeat what the schemas check (types, enums, missing fields, duplicate
+list keys): a field of the wrong type reads as absent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 
 from trainform.diagnostics import Path
-from trainform.k8s import names
+from trainform.k8s.names import NameRule, quoted
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, number
+
+LARGEST_ID = 2**31 - 1
+"""The largest user or group, and the largest 32-bit count."""
+
+MOST_PORT = 65535
+"""The largest number of a port; the smallest is 1."""
 
 
 class Found(list[SchemaProblem]):
@@ -23,32 +27,19 @@ class Found(list[SchemaProblem]):
         self.append(SchemaProblem(path, code, message, hint))
 
 
-NameRule = Callable[[str], "str | None"]
-"""Why a name is refused, or None: the checks of `trainform.k8s.names`."""
-
-# Every job uses the same few names, so each is looked at once.
-dns1035_label: NameRule = lru_cache(names.dns1035_label)
-dns1123_label: NameRule = lru_cache(names.dns1123_label)
-dns1123_subdomain: NameRule = lru_cache(names.dns1123_subdomain)
-qualified_name: NameRule = lru_cache(names.qualified_name)
-label_value: NameRule = lru_cache(names.label_value)
-env_var_name: NameRule = lru_cache(names.env_var_name)
-
-LARGEST_ID = 2**31 - 1
-"""The largest user or group, and the largest 32-bit count."""
-
-
 def replicas(job: Tree) -> int:
     """How many Jobs a replicated job makes; JobSet's default is one."""
     count = number(job, "replicas")
     return 1 if count is None else count
 
 
-def check_name(tree: Tree, key: str, rule: NameRule, code: str, path: Path, found: Found) -> None:
+def check_name(
+    tree: Tree, key: str, rule: NameRule, code: str, path: Path, found: Found, *, may_be_empty: bool = True
+) -> None:
     """Report the name at `key` of `tree`, itself at `path`, where `rule` refuses it; absent is fine."""
     value = tree.get(key)
-    if type(value) is str and value and (reason := rule(value)):
-        found.tell((*path, key), code, f'"{value}" {reason}')
+    if type(value) is str and (value or not may_be_empty) and (reason := rule(value)):
+        found.tell((*path, key), code, quoted(value, reason))
 
 
 def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
@@ -57,6 +48,20 @@ def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path:
         value = tree.get(key)
         if type(value) is int and value < least:
             found.tell((*path, key), code, f"must be at least {least}, not {value}")
+
+
+def check_between(tree: Tree, least: int, most: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
+    """Report the numbers at `keys` that are below `least` or above `most`."""
+    for key in keys:
+        value = tree.get(key)
+        if type(value) is int and not least <= value <= most:
+            found.tell((*path, key), code, f"must be between {least} and {most}, not {value}")
+
+
+def check_count(count: int, most: int, what: str, code: str, path: Path, found: Found) -> None:
+    """Report a list at `path` with `count` entries, called `what`, where that is more than `most`."""
+    if count > most:
+        found.tell(path, code, f"must have at most {most} {what}, not {count}")
 
 
 def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Path, found: Found) -> str:
@@ -68,20 +73,5 @@ def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Pa
         message = f"has {len(present)} {what}s, but only one is allowed: {', '.join(present)}"
         found.tell(path, code, message, "keep one of them")
     else:
-        found.tell(path, code, f"has no {what}", f"write one of {_some(keys)}")
+        found.tell(path, code, f"has no {what}", f"write one of {', '.join(list(keys)[:5])}")
     return ""
-
-
-def _some(keys: Iterable[str]) -> str:
-    """The first few of `keys`: enough to see what is meant."""
-    return ", ".join(list(keys)[:5])
-
-
-def domain_path(name: str) -> str | None:
-    """Why a `managedBy` is refused: it names a controller as `domain/name`, in at most 63 characters."""
-    domain, slash, rest = name.partition("/")
-    if not slash or not rest or dns1123_subdomain(domain):
-        return "must be a domain and a name separated by `/`, such as `kueue.x-k8s.io/multikueue`"
-    if len(name) > names.LABEL_LENGTH:
-        return f"must be at most {names.LABEL_LENGTH} characters long, not {len(name)}"
-    return None

@@ -6,24 +6,14 @@ Containers, resources and scheduling have files of their own; here is what conce
 from __future__ import annotations
 
 from trainform.diagnostics import Path
+from trainform.k8s.names import dns1123_label, dns1123_subdomain, qualified_name
 from trainform.k8s.rules import container as container_rules
 from trainform.k8s.rules import resource as resource_rules
 from trainform.k8s.rules import scheduling as scheduling_rules
 from trainform.k8s.rules import volume as volume_rules
 from trainform.k8s.rules.metadata import check_metadata
-from trainform.k8s.rules.parts import (
-    LARGEST_ID,
-    Found,
-    check_name,
-    check_one_of,
-    dns1123_label,
-    dns1123_subdomain,
-    qualified_name,
-)
-from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, tables, text
-
-WARNINGS = container_rules.WARNINGS | resource_rules.WARNINGS
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
+from trainform.k8s.rules.parts import LARGEST_ID, Found, check_between, check_count, check_name, check_one_of
+from trainform.k8s.tree import Tree, metadata_of, sequence, table, tables, text
 
 _NAMES = {
     "serviceAccountName": dns1123_subdomain,
@@ -70,8 +60,7 @@ def _check_container_lists(spec: Tree, path: Path, found: Found) -> None:
 def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
     for key in () if _NAMES.keys().isdisjoint(spec) else _NAMES:
         check_name(spec, key, _NAMES[key], "TF536", path, found)
-    if "activeDeadlineSeconds" in spec:
-        _check_deadline(spec, path, found)
+    check_between(spec, 1, LARGEST_ID, ("activeDeadlineSeconds",), "TF536", path, found)
     if "securityContext" in spec:
         _check_security(table(spec, "securityContext"), (*path, "securityContext"), found)
     if "dnsPolicy" in spec or "dnsConfig" in spec:
@@ -86,24 +75,11 @@ def _check_own_fields(spec: Tree, path: Path, found: Found) -> None:
         _check_claims(spec, path, found)
 
 
-def _check_deadline(spec: Tree, path: Path, found: Found) -> None:
-    deadline = number(spec, "activeDeadlineSeconds")
-    if deadline is not None and not 0 < deadline <= LARGEST_ID:
-        found.tell((*path, "activeDeadlineSeconds"), "TF536", f"must be between 1 and {LARGEST_ID}, not {deadline}")
-
-
 def _check_security(context: Tree, path: Path, found: Found) -> None:
-    check_ids(context, _IDS, path, found)
+    check_between(context, 0, LARGEST_ID, _IDS, "TF535", path, found)
     for index, group in enumerate(sequence(context.get("supplementalGroups"))):
-        check_ids({"group": group}, ("group",), (*path, "supplementalGroups", index), found)
-
-
-def check_ids(context: Tree, keys: tuple[str, ...], path: Path, found: Found) -> None:
-    """User and group numbers of a security context."""
-    for key in keys:
-        value = number(context, key)
-        if value is not None and not 0 <= value <= LARGEST_ID:
-            found.tell((*path, key), "TF535", f"must be between 0 and {LARGEST_ID}, not {value}")
+        at = (*path, "supplementalGroups", index)
+        check_between({"group": group}, 0, LARGEST_ID, ("group",), "TF535", at, found)
 
 
 def _check_dns(spec: Tree, path: Path, found: Found) -> None:
@@ -112,8 +88,7 @@ def _check_dns(spec: Tree, path: Path, found: Found) -> None:
     if spec.get("dnsPolicy") == "None" and not servers:
         hint = "list a nameserver, or remove dnsPolicy"
         found.tell(at, "TF536", "dnsPolicy: None requires at least one nameserver", hint)
-    if len(servers) > _MOST_NAMESERVERS:
-        found.tell(at, "TF536", f"must have at most {_MOST_NAMESERVERS} entries, not {len(servers)}")
+    check_count(len(servers), _MOST_NAMESERVERS, "entries", "TF536", at, found)
 
 
 def _check_claims(spec: Tree, path: Path, found: Found) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.rules.parts import Found, check_at_least, check_one_of
-from trainform.k8s.rules.ports import MOST_PORT, port_name
+from trainform.k8s.names import port_name
+from trainform.k8s.rules.parts import MOST_PORT, Found, check_at_least, check_between, check_one_of
 from trainform.k8s.tree import Tree, number, table, tables, text
-
-WARNINGS = frozenset({"TF529"})
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS = ("postStart", "preStop")
@@ -20,10 +17,12 @@ _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThr
 def check(container: Tree, path: Path, found: Found) -> None:
     """The probes and the `lifecycle` of a container."""
     for kind in _PROBES:
-        if kind in container and type(container[kind]) is dict:
+        if type(container.get(kind)) is dict:
             _check_probe(kind, container[kind], (*path, kind), found)
-    if "lifecycle" in container:
-        _check_lifecycle(table(container, "lifecycle"), (*path, "lifecycle"), found)
+    lifecycle = table(container, "lifecycle")
+    for hook in _HOOKS if lifecycle else ():
+        if type(lifecycle.get(hook)) is dict:
+            _check_handler(lifecycle[hook], _HOOK_HANDLERS, (*path, "lifecycle", hook), found)
 
 
 def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
@@ -37,20 +36,13 @@ def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
 def _check_probe(kind: str, probe: Tree, path: Path, found: Found) -> None:
     _check_handler(probe, _HANDLERS, path, found)
     check_at_least(probe, 0, _COUNTS, "TF528", path, found)
-    successes = number(probe, "successThreshold") or 1
-    if kind != "readinessProbe" and successes > 1:
-        found.tell((*path, "successThreshold"), "TF528", f"must be 1 for a {kind}")
     if kind != "readinessProbe":
+        if (number(probe, "successThreshold") or 1) > 1:
+            found.tell((*path, "successThreshold"), "TF528", f"must be 1 for a {kind}")
         check_at_least(probe, 1, ("terminationGracePeriodSeconds",), "TF528", path, found)
     elif probe.get("terminationGracePeriodSeconds") is not None:
         message, hint = "must not be set for a readinessProbe", "remove it"
         found.tell((*path, "terminationGracePeriodSeconds"), "TF528", message, hint)
-
-
-def _check_lifecycle(lifecycle: Tree, path: Path, found: Found) -> None:
-    for hook in _HOOKS:
-        if type(lifecycle.get(hook)) is dict:
-            _check_handler(lifecycle[hook], _HOOK_HANDLERS, (*path, hook), found)
 
 
 def _check_handler(tree: Tree, handlers: tuple[str, ...], path: Path, found: Found) -> None:
@@ -59,15 +51,16 @@ def _check_handler(tree: Tree, handlers: tuple[str, ...], path: Path, found: Fou
     action, path = table(tree, kind), (*path, kind)
     if kind == "exec" and not action.get("command"):
         found.tell((*path, "command"), "TF528", "must have at least one entry")
-    if kind in ("httpGet", "tcpSocket", "grpc") and "port" in action:
-        _check_port(action["port"], (*path, "port"), found)
+    if kind in ("httpGet", "tcpSocket", "grpc"):
+        _check_port(action, path, found)
     for index, header in enumerate(tables(action, "httpHeaders")):
         if not text(header, "name"):
             found.tell((*path, "httpHeaders", index, "name"), "TF528", "must not be empty")
 
 
-def _check_port(port: object, path: Path, found: Found) -> None:
-    if type(port) is int and not 1 <= port <= MOST_PORT:
-        found.tell(path, "TF528", f"must be between 1 and {MOST_PORT}, not {port}")
+def _check_port(action: Tree, path: Path, found: Found) -> None:
+    check_between(action, 1, MOST_PORT, ("port",), "TF528", path, found)
+    port = action.get("port")
     if type(port) is str and (reason := port_name(port)):
-        found.tell(path, "TF528", f'"{port}" {reason}', f"write {port} without quotes" if port.isdecimal() else "")
+        hint = f"write {port} without quotes" if port.isdecimal() else ""
+        found.tell((*path, "port"), "TF528", f'"{port}" {reason}', hint)

@@ -6,13 +6,11 @@ from functools import lru_cache
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.names import qualified_name
 from trainform.k8s.pod_requests import pod_level_supports, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, QuantityError, parse
-from trainform.k8s.rules.parts import Found, qualified_name
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, table, tables, text
-
-WARNINGS = frozenset({"TF532"})
-"""The codes of rules that valid JobSets are known to break: the JobSet is admitted, its pods are refused."""
 
 _PLAIN = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE_PAGES = "hugepages-"
@@ -39,7 +37,9 @@ def _check_resources(resources: Tree, spec: Tree, path: Path, found: Found) -> N
         if request != limit:
             _check_fit(name, request, limit, (*path, "requests", name), found)
     if not requests.keys() <= _PLAIN or not limits.keys() <= _PLAIN:
-        _check_huge_pages(limits.keys() | requests.keys(), path, found)
+        names = limits.keys() | requests.keys()
+        if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
+            found.tell(path, "TF531", "requests huge pages without cpu or memory", "add a request for memory")
     if "claims" in resources:
         _check_claims(resources, spec, path, found)
 
@@ -55,7 +55,7 @@ def _check_amounts(amounts: Tree, path: Path, found: Found) -> None:
 def _refusals(name: str, amount: str | int) -> tuple[tuple[str, str], ...]:
     """Why no container can ask for this amount of this resource: messages, each with its hint."""
     refusals = [] if name in _PLAIN else _name_refusals(name)
-    quantity = _parsed(amount)
+    quantity = parsed(amount)
     if quantity and quantity.nano < 0:
         refusals.append((f"must not be negative, but is {amount}", ""))
     if quantity and quantity.nano % NANO and _is_extended(name):
@@ -76,7 +76,7 @@ def _name_refusals(name: str) -> list[tuple[str, str]]:
     return [(f'containers cannot request "{name}"', hint)]
 
 
-def _parsed(amount: object) -> Quantity | None:
+def parsed(amount: object) -> Quantity | None:
     """The amount, or None for what is none: the schema says so."""
     if type(amount) is not str and type(amount) is not int:
         return None
@@ -99,7 +99,7 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
             hint = f"write {name}: {request} in limits as well, or only there"
             found.tell(path, "TF532", f"{name} needs a limit equal to its request", hint)
         return
-    wanted, most = _parsed(request), _parsed(limit)
+    wanted, most = parsed(request), parsed(limit)
     if wanted is None or most is None or wanted == most:
         return
     if exact:
@@ -107,11 +107,6 @@ def _check_fit(name: str, request: object, limit: object, path: Path, found: Fou
     elif most < wanted:
         message = f"must be at most the limit ({limit}), not {request}"
         found.tell(path, "TF532", message, "increase the limit or reduce the request")
-
-
-def _check_huge_pages(names: set[str], path: Path, found: Found) -> None:
-    if names.isdisjoint(("cpu", "memory")) and any(name.startswith(_HUGE_PAGES) for name in names):
-        found.tell(path, "TF531", "requests huge pages without cpu or memory", "add a request for memory")
 
 
 def _check_claims(resources: Tree, spec: Tree, path: Path, found: Found) -> None:
@@ -132,7 +127,7 @@ def _check_pod_level(resources: Tree, spec: Tree, path: Path, found: Found) -> N
         at = (*path, "requests", name)
         if limits.get(name) not in (None, request):
             _check_fit(name, request, limits[name], at, found)
-        quantity = _parsed(request)
+        quantity = parsed(request)
         if quantity and name in needed and quantity < needed[name]:
             message = f"must be at least the sum of its containers ({needed[name]}), not {request}"
             found.tell(at, "TF532", message, "increase it, or reduce the containers' requests")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
+from trainform.k8s.names import label_value, qualified_name
 from trainform.k8s.rules.metadata import check_expression, check_labels, check_selector
-from trainform.k8s.rules.parts import Found, check_at_least, check_name, label_value, qualified_name
-from trainform.k8s.tree import Tree, number, sequence, table, tables, text
+from trainform.k8s.rules.parts import Found, check_at_least, check_between, check_name
+from trainform.k8s.tree import Tree, sequence, table, tables, text
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_MOST_WEIGHT = 100
+_WEIGHTS = (1, 100)
 
 
 def check(spec: Tree, path: Path, found: Found) -> None:
@@ -58,7 +59,7 @@ def _check_node_affinity(affinity: Tree, path: Path, found: Found) -> None:
     for index, term in enumerate(tables(required, "nodeSelectorTerms")):
         _check_node_term(term, (*at, index), found)
     for index, preferred in enumerate(tables(affinity, _PREFERRED)):
-        _check_weight(preferred, (*path, _PREFERRED, index), found)
+        check_between(preferred, *_WEIGHTS, ("weight",), "TF534", (*path, _PREFERRED, index), found)
         _check_node_term(table(preferred, "preference"), (*path, _PREFERRED, index, "preference"), found)
 
 
@@ -73,18 +74,12 @@ def _check_node_term(term: Tree, path: Path, found: Found) -> None:
             found.tell(at, "TF534", "must have operator In or NotIn and exactly one value")
 
 
-def _check_weight(term: Tree, path: Path, found: Found) -> None:
-    weight = number(term, "weight")
-    if weight is not None and not 1 <= weight <= _MOST_WEIGHT:
-        found.tell((*path, "weight"), "TF534", f"must be between 1 and {_MOST_WEIGHT}, not {weight}")
-
-
 def _check_pod_affinity(affinity: Tree, path: Path, found: Found) -> None:
     for index, term in enumerate(tables(affinity, _REQUIRED)):
         _check_pod_term(term, (*path, _REQUIRED, index), found)
     for index, preferred in enumerate(tables(affinity, _PREFERRED)):
         at = (*path, _PREFERRED, index)
-        _check_weight(preferred, at, found)
+        check_between(preferred, *_WEIGHTS, ("weight",), "TF534", at, found)
         _check_pod_term(table(preferred, "podAffinityTerm"), (*at, "podAffinityTerm"), found)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Path
-from trainform.k8s.quantity import QuantityError, parse
-from trainform.k8s.rules.parts import Found, dns1123_label
+from trainform.k8s.names import dns1123_label
+from trainform.k8s.rules.parts import Found, check_name
+from trainform.k8s.rules.resource import parsed
 from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
@@ -19,24 +20,17 @@ def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
     names = []
     for index, volume in enumerate(tables(spec, "volumes")):
         names.append(text(volume, "name"))
-        name = volume.get("name")
-        if type(name) is str and (reason := dns1123_label(name)):
-            quoted = f'"{name}" ' if name else ""
-            found.tell((*path, "volumes", index, "name"), "TF525", f"{quoted}{reason}")
+        at = (*path, "volumes", index)
+        check_name(volume, "name", dns1123_label, "TF525", at, found, may_be_empty=False)
         sources = [key for key, value in volume.items() if key != "name" and value is not None]
         if len(sources) == 1:
-            _check_source(sources[0], table(volume, sources[0]), (*path, "volumes", index), found)
+            _check_source(sources[0], table(volume, sources[0]), at, found)
+        elif sources:
+            message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
+            found.tell(at, "TF525", message, "keep one of them")
         else:
-            _report_sources(sources, (*path, "volumes", index), found)
+            found.tell(at, "TF525", "has no source", f"write one, such as {_EXAMPLES}")
     return frozenset(names)
-
-
-def _report_sources(sources: list[str], path: Path, found: Found) -> None:
-    if sources:
-        message = f"has {len(sources)} sources, but only one is allowed: {', '.join(sources)}"
-        found.tell(path, "TF525", message, "keep one of them")
-    else:
-        found.tell(path, "TF525", "has no source", f"write one, such as {_EXAMPLES}")
 
 
 def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
@@ -47,8 +41,8 @@ def _check_source(kind: str, source: Tree, path: Path, found: Found) -> None:
         _check_files(source, path, found)
     if kind == "hostPath" and ".." in text(source, "path").split("/"):
         found.tell((*path, "path"), "TF525", "must not contain `..`")
-    if kind == "emptyDir" and "sizeLimit" in source:
-        _check_size_limit(source, path, found)
+    if kind == "emptyDir" and (limit := parsed(source.get("sizeLimit"))) and limit.nano < 0:
+        found.tell((*path, "sizeLimit"), "TF525", "must not be negative")
 
 
 def _check_files(source: Tree, path: Path, found: Found) -> None:
@@ -64,15 +58,6 @@ def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
     mode = number(tree, key)
     if mode is not None and not 0 <= mode <= _MOST_MODE:
         found.tell((*path, key), "TF525", f"must be between 0 and 0777 octal ({_MOST_MODE} decimal), not {mode}")
-
-
-def _check_size_limit(source: Tree, path: Path, found: Found) -> None:
-    try:
-        negative = parse(source["sizeLimit"]).nano < 0
-    except QuantityError:
-        return
-    if negative:
-        found.tell((*path, "sizeLimit"), "TF525", "must not be negative")
 
 
 def relative_path(path: str) -> str | None:

@@ -1,7 +1,6 @@
 """Is a cluster fact, a Kubernetes object that describes the cluster, one that the cluster would take?
 
-The schemas are those of the Kubernetes, Kueue and Volcano APIs as far as the compiler reads them; deep structures that
-it never reads are let through.
+The schemas cover what the compiler reads of the Kubernetes, Kueue and Volcano APIs.
 """
 
 from __future__ import annotations
@@ -39,11 +38,15 @@ def check(fact: Tree) -> list[SchemaProblem]:
 
     Rules beyond the schema need a valid tree, so they are checked only for one.
     """
-    kind = fact["kind"]
-    if fact["apiVersion"] not in FACT_VERSIONS[kind]:
-        return [_other_version(fact, FACT_VERSIONS[kind])]
+    kind, version, name = fact["kind"], fact["apiVersion"], name_of(fact)
+    versions = FACT_VERSIONS[kind]
+    if version not in versions:
+        hint = did_you_mean(version, versions) or f"write apiVersion: {versions[0]}"
+        return [SchemaProblem(("apiVersion",), "TF104", f'apiVersion "{version}" has no kind {kind}', hint)]
     found = Found(schema.check(kind, fact))
-    _check_name(fact, found)
+    rule = dns1123_label if kind == "Namespace" else dns1123_subdomain
+    if name and (reason := rule(name)):
+        found.tell(("metadata", "name"), "TF104", f'"{name}" {reason}')
     if kind in _RULES and all(problem.code in WARNINGS for problem in found):
         _RULES[kind](fact, found)
     return found
@@ -60,16 +63,3 @@ def as_diagnostic(problem: SchemaProblem, document: Document) -> Diagnostic:
     severity: Severity = "warning" if code in WARNINGS else "error"
     at = document.key_position(path) if code == "TF101" else None
     return Diagnostic(code, severity, problem.message, problem.hint, path, document, at)
-
-
-def _other_version(fact: Tree, versions: tuple[str, ...]) -> SchemaProblem:
-    message = f'apiVersion "{fact["apiVersion"]}" has no kind {fact["kind"]}'
-    hint = did_you_mean(fact["apiVersion"], versions) or f"write apiVersion: {versions[0]}"
-    return SchemaProblem(("apiVersion",), "TF104", message, hint)
-
-
-def _check_name(fact: Tree, found: Found) -> None:
-    given = name_of(fact)
-    rule = dns1123_label if fact["kind"] == "Namespace" else dns1123_subdomain
-    if given and (reason := rule(given)):
-        found.tell(("metadata", "name"), "TF104", f'"{given}" {reason}')

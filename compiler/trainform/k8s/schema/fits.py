@@ -1,16 +1,16 @@
 """Whether a tree is valid beyond doubt, decided fast: nearly every tree is, and then nothing else runs.
 
-A schema becomes a function from a value to yes or no, the first time that it is used. No means "look closer": a null,
-which may stand for an absent field, is such a doubt. `validate` looks closer.
+A schema becomes a function on first use. False means that `validate` must look closer: a null may be an absent field.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
+from operator import itemgetter
 from typing import Any
 
-from trainform.k8s.schema.definitions import Schema, definitions, referenced
+from trainform.k8s.schema.definitions import Schema, definitions, referenced, resolved
 from trainform.k8s.schema.keywords import LIST_KEYS, broken_keyword, duplicates, types_of
 
 Fits = Callable[[Any], bool]
@@ -30,20 +30,12 @@ def _made(schema: Schema) -> Fits:
         return fits(referenced(schema))
     match schema.get("type"):
         case None:
-            return _anything
+            return lambda value: True
         case "object":
-            return _object(schema)
+            return _object(schema) if "properties" in schema else _map(schema)
         case "array":
             return _array(schema)
     return _scalar(schema)
-
-
-def _anything(_value: Any) -> bool:
-    return True
-
-
-def _nothing(_value: Any) -> bool:
-    return False
 
 
 class _Fields(dict[str, Fits]):
@@ -51,8 +43,8 @@ class _Fields(dict[str, Fits]):
 
     def __init__(self, schema: Schema) -> None:
         others = schema.get("additionalProperties", {})
-        self.fields = schema.get("properties", {})
-        self.other = _nothing if others is False else _made(others)
+        self.fields = schema["properties"]
+        self.other = (lambda value: False) if others is False else _made(others)
 
     def __missing__(self, name: str) -> Fits:
         if name not in self.fields:
@@ -70,27 +62,45 @@ def _object(schema: Schema) -> Fits:
         for name, value in tree.items():
             if not fields[name](value):
                 return False
-        return tree.keys() >= required
+        return not required or tree.keys() >= required
 
     return fits_object
 
 
+def _map(schema: Schema) -> Fits:
+    fits_value, least = _made(schema.get("additionalProperties", {})), schema.get("minProperties", 0)
+    return lambda tree: type(tree) is dict and len(tree) >= least and all(map(fits_value, tree.values()))
+
+
 def _array(schema: Schema) -> Fits:
-    fits_item, keys, is_limited = _made(schema["items"]), schema.get(LIST_KEYS), not _LIMITS.isdisjoint(schema)
+    fits_item, is_limited = _made(schema["items"]), not _LIMITS.isdisjoint(schema)
+    are_distinct = _distinct(schema)
 
     def fits_array(items: Any) -> bool:
         if type(items) is not list or (is_limited and broken_keyword(schema, items)):
             return False
-        for item in items:
-            if not fits_item(item):
-                return False
-        return keys is None or len(items) < 2 or not any(duplicates(keys, items))
+        return all(map(fits_item, items)) and (len(items) < 2 or are_distinct(items))
 
     return fits_array
 
 
+def _distinct(schema: Schema) -> Callable[[list[Any]], bool]:
+    """Whether the items of a list, which fit, differ in the keys that `schema` names."""
+    keys = schema.get(LIST_KEYS)
+    if keys is None:
+        return lambda items: True
+    if keys and set(keys) <= set(resolved(schema["items"]).get("required", ())):
+        key_of = itemgetter(*keys)
+        return lambda items: len(set(map(key_of, items))) == len(items)
+    return lambda items: not any(duplicates(keys, items))
+
+
 def _scalar(schema: Schema) -> Fits:
-    types = tuple(_PYTHON[name] for name in types_of(schema))
-    if _LIMITS.isdisjoint(schema):
-        return lambda value: type(value) in types
-    return lambda value: type(value) in types and not broken_keyword(schema, value)
+    types = [_PYTHON[name] for name in types_of(schema)]
+    if not _LIMITS.isdisjoint(schema):
+        is_sound = lru_cache(lambda value: not broken_keyword(schema, value))  # jobs repeat a few values
+        return lambda value: type(value) in types and is_sound(value)
+    if len(types) == 1:
+        only = types[0]
+        return lambda value: type(value) is only
+    return lambda value: type(value) in types

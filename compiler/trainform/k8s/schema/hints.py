@@ -29,8 +29,8 @@ def rewritten(path: Path, due: str, value: Any) -> str:
             return _quoted_pair(value)
         case "an integer", str():
             return _number(value)
-        case "true or false", str():
-            return _boolean(value.lower())
+        case "true or false", str() if value.lower() in (*_TRUE, *_FALSE):
+            return f"write {'true' if value.lower() in _TRUE else 'false'} without quotes"
         case "a list", _:
             return _list(value)
         case "a mapping", _:
@@ -49,11 +49,6 @@ def _number(text: str) -> str:
     if not re.fullmatch(r"-?[0-9]+", bare):
         return ""
     return f"write {bare} without quotes" if bare == text else f"write {bare}"
-
-
-def _boolean(text: str) -> str:
-    word = "true" if text in _TRUE else "false" if text in _FALSE else ""
-    return f"write {word} without quotes" if word else ""
 
 
 def _list(value: Any) -> str:

@@ -86,11 +86,6 @@ def noun(value: Any) -> str:
     return _FOUND.get(type(value), "null")
 
 
-def not_allowed(path: Path, keyword: str, limit: Any, value: Any) -> SchemaProblem:
-    """A value of the right type that breaks a keyword of its schema."""
-    return SchemaProblem(path, "TF104", *out_of_limit(keyword, limit, value))
-
-
 def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: int) -> SchemaProblem:
     """An entry of a list whose `keys` have the same `values` as those of the entry `before`."""
     parts = [f"{key} {value}" for key, value in zip(keys, values, strict=False)] or [str(values[0])]

@@ -1,8 +1,7 @@
 """Is an object shaped as the API server wants it?
 
-The schemas are those of the CRDs of Trainer, JobSet and the gang schedulers, pod templates included, and of the
-objects that describe a cluster. A field that they do not know is a problem, because the API server drops it silently.
-CEL rules and webhooks are no part of them. As the API server does, a null counts as an absent field.
+Unknown fields are problems, because the API server drops them silently; nulls count as absent, as there. CEL rules and
+webhooks are not checked here.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def _problems(schema: Schema, value: Any, path: Path) -> Iterator[SchemaProblem]
     elif isinstance(value, list):
         yield from _of_entries(schema, value, path)
     if keyword := broken_keyword(schema, value):
-        yield messages.not_allowed(path, keyword, schema.get(keyword), value)
+        yield SchemaProblem(path, "TF104", *messages.out_of_limit(keyword, schema.get(keyword), value))
 
 
 def _of_fields(schema: Schema, tree: dict[str, Any], path: Path) -> Iterator[SchemaProblem]:

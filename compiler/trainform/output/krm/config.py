@@ -10,7 +10,7 @@ from trainform.api.kinds import ENVIRONMENT_VERSION, subject
 from trainform.diagnostics import Diagnostic
 from trainform.source import Document
 from trainform.source.build import Builder
-from trainform.source.parser import TooDeep, compose
+from trainform.source.parser import compose
 
 
 def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
@@ -22,7 +22,9 @@ def environment_of(config: Document | None) -> tuple[Document | None, list[Diagn
     if config is None or subject(config.tree)[0] == "environment":
         return config, []
     if (config.tree.get("apiVersion"), config.tree.get("kind")) != ("v1", "ConfigMap"):
-        return None, [_wrong_kind(config)]
+        message = f"the functionConfig is a {config.tree.get('kind')}"
+        hint = f"write an Environment ({ENVIRONMENT_VERSION}), or a ConfigMap (v1) with fields of its spec"
+        return None, [Diagnostic("TF721", "error", message, hint, ("kind",), config)]
     data = config.tree.get("data") or {}
     if not isinstance(data, dict):
         return None, [Diagnostic("TF102", "error", "must be a mapping", path=("data",), place=config)]
@@ -30,12 +32,6 @@ def environment_of(config: Document | None) -> tuple[Document | None, list[Diagn
     problems = [problem for key, value in data.items() for problem in _put(spec, key, value, config)]
     tree = {"apiVersion": ENVIRONMENT_VERSION, "kind": "Environment", "metadata": {"name": "default"}, "spec": spec}
     return Document(tree, config.part, (*config.prefix, "data")), problems
-
-
-def _wrong_kind(config: Document) -> Diagnostic:
-    message = f"the functionConfig is a {config.tree.get('kind')}"
-    hint = f"write an Environment ({ENVIRONMENT_VERSION}), or a ConfigMap (v1) with fields of its spec"
-    return Diagnostic("TF721", "error", message, hint, ("kind",), config)
 
 
 def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> list[Diagnostic]:
@@ -49,7 +45,7 @@ def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> lis
         return [Diagnostic("TF721", "error", message, "remove one of them", ("data", key), config)]
     try:
         tree[last] = _value(value)
-    except (YAMLError, TooDeep):
+    except YAMLError:
         message = f"{value!r} is no YAML"
         return [Diagnostic("TF721", "error", message, "quote it", ("data", key), config)]
     return []

@@ -53,7 +53,8 @@ def read_list(data: bytes, file: str) -> ResourceList:
         if isinstance(item, dict):
             found.items.append(Document(item, whole.part, ("items", index), whole.ambiguous))
         else:
-            found.diagnostics.append(_no_object(whole, index))
+            message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
+            found.diagnostics.append(Diagnostic("TF009", "error", message, path=("items", index), place=whole))
     if isinstance(config := whole.tree.get("functionConfig"), dict):
         found.config = Document(config, whole.part, ("functionConfig",), whole.ambiguous)
     inner = [*found.items, *filter(None, [found.config])]
@@ -71,11 +72,6 @@ def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> Resour
     place = documents[0] if documents else None
     wrong = Diagnostic("TF720", "error", message, "run this as a KRM function; see docs/ci.md", place=place)
     return ResourceList(diagnostics=[*problems, *([] if problems else [wrong])])
-
-
-def _no_object(whole: Document, index: int) -> Diagnostic:
-    message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
-    return Diagnostic("TF009", "error", message, path=("items", index), place=whole)
 
 
 def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> Diagnostic:

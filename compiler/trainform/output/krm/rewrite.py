@@ -146,9 +146,8 @@ def _line_behind(lines: Sequence[str], node: Node) -> int:
 
 def _as_items(trees: Sequence[Tree], indent: int) -> str:
     """Objects as items of a list whose dashes stand at the column `indent`."""
-    return "".join(_as_item(tree, " " * indent) for tree in trees)
-
-
-def _as_item(tree: Tree, margin: str) -> str:
-    first, *rest = emit(tree).splitlines(keepends=True)
-    return f"{margin}- {first}" + "".join(line if line == "\n" else f"{margin}  {line}" for line in rest)
+    text, margin = "", " " * indent
+    for tree in trees:
+        first, *rest = emit(tree).splitlines(keepends=True)
+        text += f"{margin}- {first}" + "".join(line if line == "\n" else f"{margin}  {line}" for line in rest)
+    return text

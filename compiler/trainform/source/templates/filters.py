@@ -111,10 +111,6 @@ def _tojson(sandbox: Sandbox, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else sandbox.text(value)
 
 
-def _weighed(value: Any) -> Any:
-    return value
-
-
 @pass_environment
 def _joined(sandbox: Sandbox, values: list[Any]) -> str:
     return sandbox.joined(values)
@@ -147,5 +143,5 @@ _OURS: dict[str, Callable[..., Any]] = {
     "@each": _each,
     "@joined": _joined,
     "@slice": _slice,
-    "@weighed": _weighed,
+    "@weighed": lambda value: value,
 }
