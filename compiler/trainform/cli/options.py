@@ -22,19 +22,43 @@ def repository_options(command: F) -> F:
         metavar="DIR",
         help="Repository root. Default: the current folder or its closest parent with a trainform.yaml.",
     )
-    env = click.option("--env", multiple=True, metavar="ENV", help="Only this environment; can be repeated.")
+    env = click.option(
+        "--env",
+        multiple=True,
+        metavar="ENV",
+        callback=_environments,
+        help="Only this environment; can be repeated.",
+    )
     return root(env(command))
+
+
+def _environments(ctx: click.Context, _param: click.Parameter, env: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `--env`, wherever in the command line it stood; none means all."""
+    return env or tuple(ctx.find_root().params.get("env") or ())
 
 
 def scale_options(command: F) -> F:
     """`--shard` and `--workers`: for repositories of many thousand jobs. The result does not depend on them."""
     shard = click.option(
-        "--shard", metavar="K/N", help="Process shard K of N; jobs are assigned by a hash of their name."
+        "--shard",
+        metavar="K/N",
+        help="Process shard K of N; jobs are assigned by a hash of their name.",
     )
     workers = click.option(
-        "--workers", type=click.IntRange(min=1), metavar="N", help="Number of processes. Default: one per processor."
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        callback=lambda ctx, param, workers: workers or 0,
+        help="Number of processes. Default: one per processor.",
     )
     return shard(workers(command))
+
+
+def chosen_shard(shard: str | None) -> Shard:
+    """The shard of `--shard`; all jobs without it."""
+    from trainform.workspace.shards import ALL, parse
+
+    return parse(shard) if shard else ALL
 
 
 def cache_option(command: F) -> F:
@@ -60,21 +84,9 @@ command = partial(click.command, cls=Command)
 """`click.command` for commands that look at a repository."""
 
 
-def chosen_shard(shard: str | None) -> Shard:
-    """The shard of `--shard`; all jobs without it."""
-    from trainform.workspace.shards import ALL, parse
-
-    return parse(shard) if shard else ALL
-
-
 def chosen_root(root: str | None) -> str:
     """The repository of `--root`, wherever in the command line it stood."""
     from trainform.io.repository import find_root
 
     chosen = root or click.get_current_context().find_root().params.get("root")
     return str(chosen) if chosen else find_root(".")
-
-
-def chosen_environments(env: tuple[str, ...]) -> tuple[str, ...]:
-    """The environments of `--env`, wherever in the command line it stood; none means all."""
-    return env or tuple(click.get_current_context().find_root().params.get("env") or ())

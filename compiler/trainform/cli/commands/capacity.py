@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.core.compile import Compilation
@@ -32,7 +32,7 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     from trainform.workspace.compilation import compile_environments
     from trainform.workspace.discovery import discover
 
-    workspace = discover(chosen_root(root), chosen_environments(env))
+    workspace = discover(chosen_root(root), env)
     outcome = compile_environments(workspace.read(), workspace.problems)
     errors = outcome.errors()
     facts = [each for each in outcome.diagnostics if each.severity == "warning"]

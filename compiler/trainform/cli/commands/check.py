@@ -10,7 +10,6 @@ import click
 from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import (
     cache_option,
-    chosen_environments,
     chosen_root,
     chosen_shard,
     command,
@@ -47,7 +46,7 @@ def check(
     form: str,
     no_cache: bool,
     shard: str | None,
-    workers: int | None,
+    workers: int,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -68,8 +67,8 @@ def check(
 
     chosen = chosen_root(root)
     with exclusive(chosen):
-        workspace = discover(chosen, chosen_environments(env))
-        result = verify(workspace, chosen_shard(shard), workers or 0, cached=not no_cache)
+        workspace = discover(chosen, env)
+        result = verify(workspace, chosen_shard(shard), workers, cached=not no_cache)
         problems = [*workspace.problems, *result.problems]
         if has_errors(problems):
             print_diagnostics(problems, sys.stderr)

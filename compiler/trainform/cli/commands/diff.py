@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
-from trainform.cli.options import cache_option, chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import cache_option, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.review.diff.model import Diff
@@ -42,7 +42,7 @@ def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str,
 
     repository, problems = open_repository(chosen_root(root))
     try:
-        found, outcome = compare(repository, problems, base, chosen_environments(env), cached=not no_cache)
+        found, outcome = compare(repository, problems, base, env, cached=not no_cache)
     except GitError as error:
         raise click.BadParameter(str(error), param_hint="--base") from error
     except OSError as error:

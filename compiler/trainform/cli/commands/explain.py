@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -47,7 +47,7 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     from trainform.workspace.selection import select
 
     recorder = Recorder()
-    workspace = discover(chosen_root(root), chosen_environments(env))
+    workspace = discover(chosen_root(root), env)
     environments = workspace.read()
     problems = [*workspace.problems, *select(environments, [job], workspace.repository.root)]
     outcome = compile_environments(environments, problems, wants_job=not problems, observe=recorder)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.keys.files import NewKeys
@@ -30,7 +30,7 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
     from trainform.diagnostics.order import has_errors
     from trainform.keys.files import write_missing_keys
 
-    new = write_missing_keys(chosen_root(root), jobs, chosen_environments(env))
+    new = write_missing_keys(chosen_root(root), jobs, env)
     _print(new, form)
     return FAULTY if has_errors(new.diagnostics) else OK
 

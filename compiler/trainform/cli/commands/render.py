@@ -10,7 +10,6 @@ import click
 from trainform.cli import FAULTY, OK
 from trainform.cli.options import (
     cache_option,
-    chosen_environments,
     chosen_root,
     chosen_shard,
     command,
@@ -42,7 +41,7 @@ def render(
     allow_empty: bool,
     no_cache: bool,
     shard: str | None,
-    workers: int | None,
+    workers: int,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -70,12 +69,12 @@ def render(
         )
     options = BuildOptions(
         jobs=jobs,
-        environments=chosen_environments(env),
+        environments=env,
         keep_going=keep_going,
         allow_empty=allow_empty,
         detailed=form == "json",
         shard=chosen_shard(shard),
-        workers=workers or 0,
+        workers=workers,
         cached=not no_cache,
     )
     return report(build(chosen_root(root), options), options)

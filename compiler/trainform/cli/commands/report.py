@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.review.report.model import Report
@@ -35,7 +35,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.workspace.discovery import discover
     from trainform.workspace.report import gather, one_line
 
-    workspace = discover(chosen_root(root), chosen_environments(env))
+    workspace = discover(chosen_root(root), env)
     found = gather(workspace)
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_environments, chosen_root, command, repository_options
+from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
@@ -38,7 +38,7 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
 
     chosen = chosen_root(root)
     with exclusive(chosen):
-        workspace = discover(chosen, chosen_environments(env))
+        workspace = discover(chosen, env)
         repository, environments = workspace.repository, workspace.read()
         problems = [*workspace.problems, *select(environments, jobs, repository.root)]
         problems += [problem for each in environments for problem in each.sources.diagnostics]

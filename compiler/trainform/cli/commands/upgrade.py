@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from trainform.cli.options import (
-    chosen_environments,
     chosen_root,
     chosen_shard,
     command,
@@ -31,7 +30,7 @@ def upgrade(
     keep_going: bool,
     form: str,
     shard: str | None,
-    workers: int | None,
+    workers: int,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -45,7 +44,7 @@ def upgrade(
     from trainform.workspace.build import build
     from trainform.workspace.plan import BuildOptions
 
-    environments = chosen_environments(env)
+    environments = env
     if not (jobs or runtime or everything or environments):
         raise click.UsageError("name jobs, --runtime, --env or --all")
     if shard and (jobs or keep_going):
@@ -61,6 +60,6 @@ def upgrade(
         dry_run=dry_run,
         detailed=form == "json",
         shard=chosen_shard(shard),
-        workers=workers or 0,
+        workers=workers,
     )
     return report(build(chosen_root(root), options), options)

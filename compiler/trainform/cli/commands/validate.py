@@ -11,7 +11,6 @@ import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import (
-    chosen_environments,
     chosen_root,
     chosen_shard,
     command,
@@ -42,7 +41,7 @@ def validate(
     form: str,
     fail_on: Literal["warning", "info"] | None,
     shard: str | None,
-    workers: int | None,
+    workers: int,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
@@ -55,7 +54,7 @@ def validate(
     """
     from trainform.cli.errors import report_failures
 
-    found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers or 0, root, env)
+    found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
     if form in ("text", "json"):
         _print(found.diagnostics, form, found.documents)
     else:
@@ -76,7 +75,7 @@ def _repository(paths: Sequence[str], shard: Shard, workers: int, root: str | No
     from trainform.workspace.discovery import discover
     from trainform.workspace.validate import validate as validate_workspace
 
-    workspace = discover(chosen_root(root), chosen_environments(env), paths or None)
+    workspace = discover(chosen_root(root), env, paths or None)
     return validate_workspace(workspace, shard, workers)
 
 
