@@ -70,7 +70,7 @@ class Command(click.Command):
     """A command whose requests may turn out to be impossible: it says so as click says that an option is wrong."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        from trainform.workspace.errors import InvocationError
+        from trainform.workspace import InvocationError
 
         try:
             return super().invoke(ctx)

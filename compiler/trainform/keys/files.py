@@ -17,9 +17,9 @@ from trainform.io.repository import KEYS, Repository, inside
 from trainform.keys.make import make_secret
 from trainform.keys.seal import MODES, Sealing, SealingError, encrypt
 from trainform.output.emitter import emit
+from trainform.workspace import InvocationError
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.discovery import discover
-from trainform.workspace.errors import InvocationError
 from trainform.workspace.selection import select
 
 if TYPE_CHECKING:

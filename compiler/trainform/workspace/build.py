@@ -10,13 +10,14 @@ from trainform.io.lock import exclusive
 from trainform.io.paths import links_out
 from trainform.io.place import os_error
 from trainform.io.writer import staging
+from trainform.workspace import InvocationError
 from trainform.workspace.apply import apply
 from trainform.workspace.cache.affected import affected
 from trainform.workspace.cache.build_cache import BuildCache
+from trainform.workspace.chunk import plan_chunk
 from trainform.workspace.discovery import Workspace, discover
-from trainform.workspace.errors import InvocationError
 from trainform.workspace.parallel import map_chunks
-from trainform.workspace.plan import BuildOptions, ChangeSet, plan_chunk
+from trainform.workspace.plan import BuildOptions, ChangeSet
 from trainform.workspace.shared_files import add_shared_files
 
 if TYPE_CHECKING:

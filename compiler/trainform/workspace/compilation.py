@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
-from trainform.workspace.errors import InvocationError
+from trainform.workspace import InvocationError
 
 if TYPE_CHECKING:
     from trainform.api import Read

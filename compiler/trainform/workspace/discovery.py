@@ -11,7 +11,7 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.place import WholeFile, file_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
-from trainform.workspace.errors import InvocationError
+from trainform.workspace import InvocationError
 from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
 from trainform.workspace.state import LockStore
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def discover(root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None) -> Workspace:
-    """The repository at `root`, as far as `environments` go (all, where there are none).
+    """The repository at `root`, limited to `environments` if any are given.
 
     `paths` name files and folders of jobs, instead of the folder that the settings name.
     """
@@ -51,7 +51,7 @@ class Workspace:
 
     @cached_property
     def environments(self) -> list[EnvironmentInputs]:
-        """Each environment without its jobs. Raises InvocationError for an environment that there is not."""
+        """Each environment without its jobs. Raises InvocationError for an unknown environment name."""
         found = _environments(self.repository)
         _check_asked(self.asked, found, self.repository)
         reader = _Reader(self.repository)
@@ -69,7 +69,7 @@ class Workspace:
 
     @property
     def listing_problems(self) -> list[Diagnostic]:
-        """What prevented that files of runtimes or jobs were found."""
+        """Errors from listing the files of runtimes and jobs."""
         listings = [self._runtimes, *self._job_listings]
         return [problem for listing in listings for problem in listing.diagnostics]
 
@@ -146,8 +146,8 @@ def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
 
 
 def _environments(repository: Repository) -> list[EnvironmentInputs]:
-    """One for each folder below `environments/` that holds an Environment, or something that may have been meant
-    for one."""
+    """One for each folder below `environments/` that holds an Environment, another document of ours, or a file that
+    cannot be read: there may be an Environment in it."""
     found = [_environment(repository, folder) for folder in repository.environments()]
     return [each for each in found if each is not None] or [EnvironmentInputs()]
 
@@ -199,7 +199,7 @@ def _facts(environment: Environment | None, folder: str, documents: Iterable[Doc
 
 
 def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
-    """A problem of a key file without the line that it stands in: it may hold an unencrypted key."""
+    """A problem of a key file without the source line, which may show an unencrypted key."""
     if not problem.file.startswith(folder):
         return problem
     return problem._replace(place=WholeFile(problem.file), at=problem.position)

@@ -16,7 +16,7 @@ from trainform.diagnostics.diagnostic import Position, Spot
 from trainform.diagnostics.order import FEW
 from trainform.io.place import WholeFile
 from trainform.io.workers import WorkerDied, in_processes, processors
-from trainform.workspace.errors import InvocationError
+from trainform.workspace import InvocationError
 from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.workspace.errors import InvocationError
+from trainform.workspace import InvocationError
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, is_frozen
 from trainform.workspace.selection import is_selected, job_id
 

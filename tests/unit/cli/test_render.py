@@ -355,7 +355,7 @@ def test_keep_going_writes_nothing_where_the_disk_does_not_take_the_files_of_a_j
             raise OSError(28, "No space left on device")
         return stage(root, change)
 
-    monkeypatch.setattr("trainform.workspace.plan.stage", full_after_one)
+    monkeypatch.setattr("trainform.workspace.chunk.stage", full_after_one)
     ran = trainform("render", "--keep-going")
     assert ran.code == 2
     assert "rendered/default/ml/new: error TF707: cannot be written" in ran.err

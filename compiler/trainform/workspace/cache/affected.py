@@ -1,7 +1,7 @@
-"""Which files of jobs a build has to read: those that changed, or of which something else did.
+"""Which job files a build has to read: those that changed, or whose lockfiles, manifests or snapshots did.
 
-A job is up to date where the cache says so. Without a cache, as in a fresh clone, its lockfile says which bytes its
-TrainJob was read from: while its file holds those, the TrainJob need not be parsed to know that it did not change.
+A job is up to date if the cache says so. Without a cache, as in a fresh clone, its lockfile has the digest of the file
+that its TrainJob was read from: if that still matches, the TrainJob did not change and need not be parsed.
 """
 
 from __future__ import annotations
@@ -32,70 +32,71 @@ if TYPE_CHECKING:
 
 
 class Affected(NamedTuple):
-    """The `files` to read, and what becomes of the jobs of all others; None where every file is to be read."""
+    """The `files` to read, and what becomes of the jobs in all `others`. None and None: every file is to be read."""
 
     files: list[str] | None = None
     others: ChangeSet | None = None
 
 
 def affected(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> Affected:
-    """What a build has to read. A build that is not about all jobs reads all files."""
+    """What a build has to read. A build of only some jobs reads every file."""
     if not options.covers_everything:
         return Affected()
     settled = cache.settled(Proof.UNCHANGED, with_causes=True)
-    open_jobs = [job for job in workspace.locks.ids() if job not in settled.jobs]
-    same = _with_same_bytes(workspace, open_jobs, settled.files, options.workers or processors())
-    files = {*settled.files, *same.files}
-    if not files:
+    unknown = [job for job in workspace.locks.ids() if job not in settled.jobs]
+    matching = _with_same_bytes(workspace, unknown, settled.files, options.workers or processors())
+    unaffected = {*settled.files, *matching.files}
+    if not unaffected:
         return Affected()
-    others = _unchanged(settled.jobs, same)
-    return Affected([file for file in workspace.job_files if file not in files], others)
+    others = _unchanged(settled.jobs, matching)
+    return Affected([file for file in workspace.job_files if file not in unaffected], others)
 
 
-class _Same(NamedTuple):
-    """Files with the bytes that lockfiles speak of, and the jobs in them."""
+class _Matching(NamedTuple):
+    """Files with the bytes that lockfiles name, and the jobs in them."""
 
     files: list[str]
     jobs: JobTable
 
 
-def _unchanged(known: JobTable, same: _Same) -> ChangeSet:
-    """What becomes of jobs that are up to date: nothing. What of it is new to the cache are the facts."""
+def _unchanged(known: JobTable, matching: _Matching) -> ChangeSet:
+    """Nothing becomes of jobs that are up to date. `facts` are those that the cache does not have yet."""
     table = JobTable()
     table.update(known)
-    table.update(same.jobs)
+    table.update(matching.jobs)
     jobs = set(table)
     return ChangeSet(
         stats=ChunkStats(names=[*jobs], jobs=Counter(job[0] for job in jobs)),
         present=jobs,
-        locked=jobs,
+        locked=set(jobs),
         unchanged=len(jobs),
         pinned=table.pinned(),
         behind=table.behind(),
-        facts=same.jobs,
-        clean_files=same.files,
+        facts=matching.jobs,
+        clean_files=matching.files,
     )
 
 
-def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[str], workers: int) -> _Same:
+def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[str], workers: int) -> _Matching:
     found = JobTable()
     if not jobs:
-        return _Same([], found)
-    look = _Look.at(workspace)
+        return _Matching([], found)
+    now = _Comparison.at(workspace)
     parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
-    for table in in_processes(look.up_to_date, parts, workers):
+    for table in in_processes(now.up_to_date, parts, workers):
         found.update(table)
-    environments = {job: job[0] for job in found}
     by_file: dict[str, list[str]] = {}
-    for job, environment in environments.items():
-        by_file.setdefault(found.source(job), []).append(environment)
-    files = [file for file, names in by_file.items() if file not in settled and names == sorted(look.takers(file))]
+    for job in found:
+        by_file.setdefault(found.source(job), []).append(job[0])
+    files = [
+        file for file, names in by_file.items() if file not in settled and sorted(names) == sorted(now.takers(file))
+    ]
     kept = set(files)
-    return _Same(files, found.only(job for job in found if found.source(job) in kept))
+    return _Matching(files, found.only(job for job in found if found.source(job) in kept))
 
 
-class _Look(NamedTuple):
-    """What is compared with: the environments as they are, with the files that go to each."""
+class _Comparison(NamedTuple):
+    """What lockfiles are compared with: the environments as they are now, and the files that go to each."""
 
     locks: LockStore
     environments: Mapping[str, EnvironmentInputs]
@@ -105,7 +106,7 @@ class _Look(NamedTuple):
     selections: dict[str, _Selection | None]
 
     @classmethod
-    def at(cls, workspace: Workspace) -> _Look:
+    def at(cls, workspace: Workspace) -> _Comparison:
         environments = workspace.read([])
         current = current_inputs(environments, compile_environments(environments, wants_job=False))
         return cls(
@@ -152,10 +153,10 @@ class _Look(NamedTuple):
         return isinstance(data, bytes) and digest_of_file(data) == lock.source_digest
 
     def _is_same_selection(self, job: JobId, lock: Lock) -> bool:
-        """Whether the Environment takes jobs, and names their namespace, as it did when the job was rendered."""
+        """Whether the Environment's selector and default namespace are those at render time."""
         inputs, pinned = self.environments[job[0]], lock.pins.environment
         if inputs.environment is None and inputs.document is not None:
-            return False  # an Environment that cannot be used takes none
+            return False  # an Environment with errors selects nothing
         if pinned == self.current[job[0]].environment.digest:
             return True
         if pinned not in self.selections:
@@ -166,7 +167,7 @@ class _Look(NamedTuple):
 
 
 _Selection = tuple[Any, Any]
-"""What decides about the id of a job, and whether it is taken: `spec.namespace` and `spec.jobs.selector`."""
+"""`spec.namespace` and `spec.jobs.selector`: they decide the namespace of a job, and whether it is selected."""
 
 
 def _selection(documents: Iterable[Document]) -> _Selection:

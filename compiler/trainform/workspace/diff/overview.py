@@ -10,8 +10,8 @@ from trainform.io.paths import JobId, file_bytes
 from trainform.io.workers import WorkerDied, in_processes, processors
 from trainform.output.layout import MANIFESTS, job_folder
 from trainform.review.diff.totals import Ask, Asks
+from trainform.workspace import InvocationError
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
-from trainform.workspace.errors import InvocationError
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:

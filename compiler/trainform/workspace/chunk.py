@@ -1,0 +1,231 @@
+"""What becomes of the jobs of one chunk: they are resolved, compiled, admitted, and staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.io import paths
+from trainform.io.paths import JobId
+from trainform.io.place import file_error, os_error
+from trainform.io.writer import JobChange, stage
+from trainform.output.layout import job_files
+from trainform.workspace.behind import behind, current_inputs
+from trainform.workspace.cache.index import JobFacts, Proof
+from trainform.workspace.compilation import Outcome, compile_environments
+from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digests_of_files, lock_of
+from trainform.workspace.frozen import FrozenJob, keep_frozen_only, layout_of, rebuild, take_frozen
+from trainform.workspace.lockfile import Lock
+from trainform.workspace.parallel import Chunk, ChunkStats
+from trainform.workspace.plan import BuildOptions, ChangeSet, Details
+from trainform.workspace.selection import select
+from trainform.workspace.shards import JobElsewhere, frozen_lock, pinned_snapshots, take_other_shards
+from trainform.workspace.state import JobOnDisk, LockStore
+
+if TYPE_CHECKING:
+    from trainform.workspace.discovery import Workspace
+    from trainform.workspace.inputs import EnvironmentInputs
+
+_UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or restore the snapshot with git"
+
+
+def plan_chunk(
+    workspace: Workspace, options: BuildOptions, environments: list[EnvironmentInputs], chunk: Chunk
+) -> ChangeSet:
+    """What becomes of the jobs of a chunk: they are resolved, compiled, admitted, and staged."""
+    locks = workspace.locks.fresh()
+    plan = ChangeSet(stats=ChunkStats.of(environments, chunk))
+    apart = _leave_out(workspace, options, environments, locks, chunk, plan)
+    wants_job = not apart.problems and not options.allow_empty
+    outcome = compile_environments(environments, apart.problems, wants_job=wants_job)
+    plan.stats.add_outcome(
+        environments, outcome, [*(job.id for job in apart.frozen), *(job.id for job in apart.elsewhere)]
+    )
+    plan.diagnostics, plan.failures = chunk.found(outcome), outcome.failures
+    work = _ChunkPlanner(workspace, options, environments, locks, outcome, current_inputs(environments, outcome), plan)
+    compiled = ((job.environment, job.namespace, job.name) for job in outcome.jobs)
+    plan.present = {*(job.id for job in apart.frozen), *compiled}
+    if chunk.is_whole:
+        plan.details = Details(outcome, apart.frozen, work.current, locks, work.changes)
+    try:
+        work.keep(apart.frozen)
+        work.put_compiled()
+        work.add_elsewhere(apart.elsewhere)
+        plan.behind = behind([(job.id, job.lock.pins) for job in apart.frozen], work.current)
+        work.add_snapshots(apart.frozen)
+    except OSError as error:
+        plan.jobs.clear()
+        plan.wrote.clear()
+        plan.removed.clear()
+        plan.conflicts.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+        return plan
+    if options.covers_everything and not chunk.is_whole:
+        work.remember(apart.frozen, chunk)
+    return plan
+
+
+class _NotCompiled(NamedTuple):
+    """The jobs of a chunk that are not compiled, and the problems of the repository itself."""
+
+    frozen: list[FrozenJob]
+    elsewhere: list[JobElsewhere]
+    problems: list[Diagnostic]
+
+    def ids(self) -> list[JobId]:
+        return [*(job.id for job in self.frozen), *(job.id for job in self.elsewhere)]
+
+
+def _leave_out(
+    workspace: Workspace,
+    options: BuildOptions,
+    environments: Sequence[EnvironmentInputs],
+    locks: LockStore,
+    chunk: Chunk,
+    plan: ChangeSet,
+) -> _NotCompiled:
+    """Leaves out the jobs that were not asked for, those of other shards, and those that are frozen. An upgrade ignores
+    changed jobs, unless they are named, and the frozen jobs that it does not thaw."""
+    problems = [*workspace.problems] if chunk.first else []
+    if options.jobs:
+        problems += select(environments, options.jobs, workspace.repository.root)
+    elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]
+    frozen = [job for each in environments for job in take_frozen(each, locks, options.thaws)]
+    if not options.upgrade:
+        return _NotCompiled(frozen, elsewhere, problems)
+    if not options.jobs:
+        plan.conflicts += [problem for each in environments for problem in keep_frozen_only(each, locks)]
+    if chunk.is_whole:
+        problems += _unknown_runtime(options, environments, locks)
+    elsewhere = [job for job in elsewhere if (lock := frozen_lock(job, locks)) and options.thaws(lock)]
+    return _NotCompiled([], elsewhere, problems)
+
+
+def _unknown_runtime(
+    options: BuildOptions, environments: Sequence[EnvironmentInputs], locks: LockStore
+) -> list[Diagnostic]:
+    """TF705 if `--runtime` matches no rendered job."""
+    if not options.runtime or any(each.train_jobs() for each in environments):
+        return []
+    known = {lock.lock.pins.runtime.name for job in locks.ids() if (lock := locks.lockfile(job))}
+    hint = did_you_mean(options.runtime, known) or f"rendered jobs use: {', '.join(sorted(known)) or 'none'}"
+    return [Diagnostic("TF705", "error", f'no rendered job uses runtime "{options.runtime}"', hint)]
+
+
+@dataclass(slots=True)
+class _ChunkPlanner:
+    """Fills a plan from one compiled chunk. `changes` is filled for previews only."""
+
+    workspace: Workspace
+    options: BuildOptions
+    environments: Sequence[EnvironmentInputs]
+    locks: LockStore
+    outcome: Outcome
+    current: Mapping[str, CurrentInputs]
+    plan: ChangeSet
+    changes: dict[JobId, JobChange] = field(default_factory=dict)
+
+    def keep(self, frozen: Iterable[FrozenJob]) -> None:
+        """Frozen jobs stay as they are; files that are missing are rebuilt, byte for byte."""
+        lacking = []
+        for job in frozen:
+            on_disk = self.locks.on_disk(job.id)
+            if isinstance(on_disk, JobOnDisk) and on_disk.missing and not on_disk.conflicts(job.lock.files):
+                lacking.append(job)
+            else:
+                self._put(job.id, self._lock(job))
+        if not lacking:
+            return
+        repository = self.workspace.repository
+        rebuilt, problems = rebuild(repository, self.environments, lacking, self.outcome.catalogue)
+        self.plan.conflicts += problems
+        for job in lacking:
+            files = rebuilt.get(job.id, {})
+            if digests_of_files(files) == job.lock.files:
+                self._put(job.id, self._lock(job), files)
+            elif not problems:
+                self.plan.conflicts.append(_not_rebuilt(job, self.locks))
+
+    def _lock(self, job: FrozenJob) -> Lock:
+        """The lock of a job whose TrainJob may have moved to another file."""
+        file = job.document.file
+        if job.lock.source == file:
+            return job.lock
+        inputs = next(each for each in self.environments if each.name == job.id[0])
+        return job.lock._replace(source=file, source_digest=inputs.sources.digests.get(file, ""))
+
+    def put_compiled(self) -> None:
+        """The jobs that were compiled, and have no error."""
+        for each, compilation in zip(self.environments, self.outcome.compilations, strict=True):
+            layout = layout_of(compilation.inputs.environment)
+            for job in compilation.jobs:
+                if job.objects:
+                    files = job_files(job.objects, layout)
+                    source_digest = each.sources.digests.get(job.document.file, "")
+                    lock = lock_of(job, self.current[each.name], files, source_digest)
+                    self._put((each.name, job.namespace, job.name), lock, files)
+
+    def _put(self, job: JobId, lock: Lock, files: Mapping[str, bytes] | None = None) -> None:
+        change = self.plan.put(self.locks.on_disk(job), lock, files)
+        if change is None or self.plan.unwritable:
+            return
+        if self.options.dry_run:
+            self.changes[job] = change
+            return
+        try:
+            self.plan.jobs[job] = stage(self.workspace.repository.root, change)
+        except OSError as error:
+            self.plan.unwritable = True
+            self.plan.jobs.clear()
+            self.plan.conflicts.append(os_error("TF707", change.folder, error, "cannot be written"))
+
+    def add_elsewhere(self, jobs: Iterable[JobElsewhere]) -> None:
+        """The snapshots that jobs of other shards are pinned to are written by the first shard."""
+        for job in jobs:
+            self.plan.elsewhere.add(job.id)
+            if self.options.shard.is_first:
+                lock = None if self.options.upgrade else frozen_lock(job, self.locks)
+                self.plan.pinned.update(pinned_snapshots(job, lock, self.current[job.id[0]]))
+
+    def add_snapshots(self, frozen: Sequence[FrozenJob]) -> None:
+        """Snapshots to write, and a warning for each frozen job whose snapshots are gone, and cannot be made again
+        from what is current.
+
+        This happens after a merge: one branch upgrades the last job on a snapshot, which removes the snapshot, while
+        the other branch adds a job that uses it.
+        """
+        stored = {*paths.snapshots(self.workspace.repository.root), NOTHING}
+        at_hand = {each.digest: each for current in self.current.values() for each in current.snapshots()}
+        self.plan.snapshots = {
+            digest: each for digest, each in at_hand.items() if digest in self.plan.pinned and digest not in stored
+        }
+        message, known = "a snapshot that this job is pinned to is missing", stored.union(at_hand)
+        self.plan.conflicts += [
+            Diagnostic("TF712", "warning", message, _UPGRADE, place=job.document)
+            for job in frozen
+            if not known.issuperset(job.lock.pins.snapshots)
+        ]
+
+    def remember(self, frozen: Sequence[FrozenJob], chunk: Chunk) -> None:
+        """Frozen jobs whose file holds only frozen jobs and has no findings, for the cache."""
+        plan = self.plan
+        noted = {each.file for each in (*plan.diagnostics, *plan.conflicts)}
+        noted |= {job.document.file for job in self.outcome.jobs}
+        noted |= {job.document.file for job in frozen if job.id in plan.jobs or job.id not in plan.locked}
+        plan.clean_files = [file for file in chunk.files or () if file not in noted]
+        clean = set(plan.clean_files)
+        for job in frozen:
+            if job.lock.source in clean:
+                causes = tuple(self.current[job.id[0]].causes(job.lock.pins, job.id[1]))
+                plan.facts.add(job.id, JobFacts.of(job.lock, Proof.UNCHANGED, causes=causes))
+
+
+def _not_rebuilt(job: FrozenJob, locks: LockStore) -> Diagnostic:
+    on_disk = locks.on_disk(job.id)
+    assert isinstance(on_disk, JobOnDisk)
+    file = f"{on_disk.folder}/{on_disk.missing[0]}"
+    message = "is missing, and this version of trainform does not render it as it was"
+    hint = f"restore it: `git checkout -- {file}`; or run `trainform upgrade {'/'.join(job.id[1:])}`"
+    return file_error("TF713", file, message, hint)
