@@ -9,6 +9,7 @@ from typing import Any
 from trainform.k8s.schema.definitions import Schema
 
 LIST_KEYS = "x-kubernetes-list-map-keys"
+REFUSES_NULL = "x-refuses-null"
 
 _TYPES = {dict: "object", list: "array", str: "string", int: "integer", bool: "boolean", type(None): "null"}
 _SIZES = {
