@@ -204,6 +204,11 @@ def test_a_fault(case):
     assert found(kind, **fields) == (expected if isinstance(expected[0], tuple) else [tuple(expected)])
 
 
+def test_what_is_never_read_may_hold_nulls():
+    codes = [code for code, *_ in found("ClusterQueue", spec={"preemption": [None, {"a": None}], "typo": 1})]
+    assert codes == ["TF101"]
+
+
 def test_all_faults_are_found_at_once():
     spec = {"resourceGroups": [{"flavors": [{"resources": [{"nominalQuota": "x"}]}]}], "stopPolicy": "no"}
     assert [each[:2] for each in found("ClusterQueue", spec=spec)] == [
