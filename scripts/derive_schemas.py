@@ -96,8 +96,8 @@ HAND_WRITTEN: dict[str, Schema] = {
 # Cluster facts: objects that describe a cluster, as far as the compiler reads them. What it never reads is ANYTHING.
 ANYTHING: Schema = {}
 NAME: Schema = {"type": "string", "minLength": 1}
-LABELS: Schema = {"type": "object", "additionalProperties": STRING}
-LABEL_SELECTOR: Schema = {"$ref": "#/$defs/LabelSelector"}
+# In the maps of facts, a null is a mistake, not an absent entry.
+LABELS: Schema = {"type": "object", "additionalProperties": STRING, "x-refuses-null": True}
 AMOUNT: Schema = {
     **QUANTITY,
     "minimum": 0,
@@ -105,7 +105,7 @@ AMOUNT: Schema = {
     "pattern": QUANTITY["pattern"].replace(r"(\+|-)?", r"\+?", 1),
 }
 AMOUNT_REF: Schema = {"$ref": "#/$defs/Amount"}
-AMOUNTS: Schema = {"type": "object", "additionalProperties": AMOUNT_REF}
+AMOUNTS: Schema = {"type": "object", "additionalProperties": AMOUNT_REF, "x-refuses-null": True}
 STOP_POLICY: Schema = {"type": "string", "enum": ["None", "Hold", "HoldAndDrain"]}
 
 
@@ -125,15 +125,29 @@ def fact(*required: str, **properties: Schema) -> Schema:
     return closed("metadata", *required, **head, **properties)
 
 
-TOLERATIONS = entries({"$ref": "#/$defs/Toleration"})
-TAINT = closed(
-    "key",
-    "effect",
-    key=NAME,
-    value=STRING,
-    effect={"type": "string", "enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
-    timeAdded=ANYTHING,
+LABEL_SELECTOR = closed(
+    matchLabels=LABELS,
+    matchExpressions=entries(
+        closed(
+            "key",
+            "operator",
+            key=NAME,
+            operator={"type": "string", "enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+            values=entries(STRING),
+        )
+    ),
 )
+EFFECT: Schema = {"type": "string", "enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]}
+TOLERATIONS = entries(
+    closed(
+        key=STRING,
+        operator={"type": "string", "enum": ["Equal", "Exists"]},
+        value=STRING,
+        effect=EFFECT,
+        tolerationSeconds={"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+    )
+)
+TAINT = closed("key", "effect", key=NAME, value=STRING, effect=EFFECT, timeAdded=ANYTHING)
 LIMIT_RANGE_ITEM = closed(
     "type",
     type={"type": "string", "enum": ["Container", "Pod", "PersistentVolumeClaim"]},
@@ -156,7 +170,7 @@ FLAVOR_QUOTAS = closed(
 RESOURCE_GROUP = closed(
     "coveredResources",
     "flavors",
-    coveredResources=entries(NAME, minItems=1, maxItems=64, **{"x-kubernetes-list-map-keys": []}),
+    coveredResources=entries(NAME, minItems=1, maxItems=64),
     flavors=entries(FLAVOR_QUOTAS, minItems=1, maxItems=64, **{"x-kubernetes-list-map-keys": ["name"]}),
 )
 RESOURCE_GROUPS = entries({"$ref": "#/$defs/ResourceGroup"}, maxItems=16)

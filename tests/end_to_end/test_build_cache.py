@@ -236,6 +236,21 @@ def test_a_catalogue_of_other_runtimes_is_another_version(place, monkeypatch):
     assert_unknown(place)
 
 
+@pytest.mark.parametrize("has_cache", [True, False], ids=["cache", "fresh-clone"])
+def test_a_link_out_of_the_repository_is_told_where_no_job_changed(place, has_cache):
+    for file in (place.root / "jobs").rglob("*.yaml"):
+        if file.read_text().count("kind: TrainJob") > 1:
+            file.unlink()
+    assert place.trainform("render").code == 0
+    (place.root / "jobs" / "link.yaml").symlink_to("/etc/hostname")
+    if not has_cache:
+        place.cache.unlink()
+    for _ in range(2):
+        ran = place.trainform("render")
+        assert ran.code == 2
+        assert "jobs/link.yaml: error TF702" in ran.err
+
+
 def test_one_job_of_a_file_that_is_gone_is_seen(place):
     """Its lockfile and manifests were removed by hand, and the file of both was not touched."""
     shutil.rmtree(place.root / "rendered/prod/ml/two-a")

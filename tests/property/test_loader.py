@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trainform.source import load
@@ -56,6 +56,7 @@ def test_json_and_its_yaml_are_read_alike(tree):
 
 @settings(max_examples=200, deadline=None)
 @given(SOUP)
+@example("22:22<<: \u2028a")  # a key without a colon, on the line of another that has one, for line breaks of YAML 1.1
 def test_a_document_is_read_whatever_stands_before_it(soup):
     text = soup.replace("%", "") + "\n---\na: 1\n"  # a directive belongs to the document below
     assert load(text, "f.yaml").documents[-1].tree == {"a": 1}

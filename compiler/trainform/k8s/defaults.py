@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError, canonical
 from trainform.k8s.schema.definitions import Schema, reference, referenced, resolved
-from trainform.k8s.tree import Tree
+from trainform.k8s.tree import Tree, sequence, value_at
 
 _JOBSET_WEBHOOK: dict[str, Tree] = {
     "JobSetSpec": {
@@ -58,12 +58,16 @@ def _without_empty_metadata(manifest: Tree) -> Tree:
 
 def _named_rules(jobset: Tree) -> Tree:
     """The webhook names each failure policy rule that has no name after its place in the list."""
-    rules = jobset.get("spec", {}).get("failurePolicy", {}).get("rules", ())
-    if all(rule.get("name") for rule in rules):
+    rules = sequence(value_at(jobset, ("spec", "failurePolicy", "rules")))
+    if all(type(rule) is not dict or rule.get("name") for rule in rules):  # another shape is reported elsewhere
         return jobset
-    named = [{**rule, "name": rule.get("name") or f"failurePolicyRule{i}"} for i, rule in enumerate(rules)]
+    named = [_named(rule, f"failurePolicyRule{i}") for i, rule in enumerate(rules)]
     spec = jobset["spec"]
     return {**jobset, "spec": {**spec, "failurePolicy": {**spec["failurePolicy"], "rules": named}}}
+
+
+def _named(rule: Any, name: str) -> Any:
+    return {**rule, "name": rule.get("name") or name} if type(rule) is dict else rule
 
 
 class _Plan(NamedTuple):

@@ -103,8 +103,7 @@ def _missing_space(text: str, index: int) -> Complaint:
 
 
 def _no_colon(text: str, start: int, index: int) -> Complaint:
-    line = _line(text, start)
-    if _NO_SPACE.match(line):
+    if _NO_SPACE.match(_line(text, start)) and ":" in text[start:index]:
         return _missing_space(text, start)
     word = text[start : start + 40].split("\n")[0].strip()
     if re.match(r"-[^\s-]", word):

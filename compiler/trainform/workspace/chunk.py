@@ -164,8 +164,12 @@ class _ChunkPlanner:
                 if job.objects:
                     files = job_files(job.objects, layout)
                     source_digest = each.sources.digests.get(job.document.file, "")
-                    lock = lock_of(job, self.current[each.name], files, source_digest)
-                    self._put((each.name, job.namespace, job.name), lock, files)
+                    id, lock = (each.name, job.namespace, job.name), lock_of(job, self.current[each.name], files)
+                    held = self.locks.lock(id)
+                    # Other bytes of its source alone, such as a comment, do not make an upgraded job a changed one.
+                    is_same = held is not None and held._replace(source_digest="") == lock
+                    lock = held if held and is_same else lock._replace(source_digest=source_digest)
+                    self._put(id, lock, files)
 
     def _put(self, job: JobId, lock: Lock, files: Mapping[str, bytes] | None = None) -> None:
         change = self.plan.put(self.locks.on_disk(job), lock, files)

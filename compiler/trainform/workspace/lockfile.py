@@ -90,7 +90,7 @@ def dump(file: LockFile) -> bytes:
     tree: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Lock", **_tree(file.lock)}
     if file.underway:
         tree["previous"] = _tree(file.previous) if file.previous else None
-    return _json(tree).encode() + b"\n"
+    return _json(tree).encode(errors="backslashreplace") + b"\n"  # a file name may be no UTF-8
 
 
 def _json(value: Any, margin: str = "\n") -> str:

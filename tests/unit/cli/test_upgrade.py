@@ -50,6 +50,21 @@ def test_what_is_asked_for_takes_what_is_current(behind, trainform, arguments, n
     assert upgraded(behind) == names
 
 
+@pytest.mark.parametrize("is_old", [False, True], ids=["comment", "lockfile-without-a-digest"])
+def test_a_job_of_which_only_the_digest_of_its_source_is_another_is_not_upgraded(behind, trainform, is_old):
+    assert trainform("upgrade", "--all").code == 0
+    file, lock_file = behind / "jobs" / "a.yaml", behind / ".trainform" / "locks" / "prod" / "ml" / "a.lock"
+    if is_old:
+        lock_file.write_bytes(
+            b"\n".join(line for line in lock_file.read_bytes().split(b"\n") if b"sourceDigest" not in line)
+        )
+    else:
+        file.write_text(f"# a comment\n{file.read_text()}")
+    before = lock_file.read_bytes()
+    assert trainform("upgrade", "--all").out == "3 jobs unchanged\n"
+    assert lock_file.read_bytes() == before
+
+
 def test_a_preview_tells_why_and_what_and_writes_nothing(behind, trainform):
     ran = trainform("upgrade", "--all", "--dry-run")
     assert ran.code == 0

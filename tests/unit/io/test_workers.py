@@ -79,12 +79,12 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     """They would wait for work for ever, and keep the repository locked."""
     code = (
         "import os, sys, time\nfrom trainform.io.workers import in_processes\n"
-        "def work(task):\n    print(os.getpid(), flush=True)\n    time.sleep(0.2)\n"
+        "def work(task):\n    os.write(1, b'%d\\n' % os.getpid())\n    time.sleep(0.2)\n"
         "list(in_processes(work, range(1000), 2))\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    workers = {int(parent.stdout.readline()) for _ in range(4)}
-    parent.kill()
-    parent.communicate(timeout=20)  # ends when the last of them, which write to the same pipe, has ended
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        workers = {int(parent.stdout.readline()) for _ in range(20)}
+        parent.kill()
+        parent.communicate(timeout=20)  # ends when the last of them, which write to the same pipe, has ended
     assert len(workers) == 2

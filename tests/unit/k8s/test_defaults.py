@@ -118,6 +118,13 @@ def test_parts_of_a_jobset(given, stored):
     assert {name: spec[name] for name in given} == stored
 
 
+@pytest.mark.parametrize("policy", ["no mapping", {"rules": "no list"}, {"rules": ["no rule", {"name": "a"}]}])
+def test_a_failure_policy_of_a_wrong_shape_gets_no_names(policy):
+    assert admit({"kind": "JobSet", "spec": "no mapping"})["spec"] == "no mapping"
+    stored = default_jobset(jobset(failurePolicy=policy))["spec"]["failurePolicy"]
+    assert stored == policy or stored["rules"] == policy["rules"]
+
+
 @pytest.mark.parametrize(
     ("given", "stored"),
     [

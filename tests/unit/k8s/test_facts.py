@@ -104,6 +104,20 @@ FAULTS: dict[str, tuple[Any, ...]] = {
         "ClusterQueue", {"spec": quota(name="memory")}, "TF561", f"{SPEC}.flavors[0].resources",
         "has quotas for memory, but the group covers cpu",
     ),
+    "quota of a fraction": (
+        "ClusterQueue", {"spec": quota(nominalQuota=1.5)}, "TF104", f"{FIRST}.nominalQuota",
+        "must be an integer or a string, not a fractional number",
+    ),
+    "quota of a mapping": (
+        "ClusterQueue", {"spec": quota(nominalQuota={"cpu": 1})}, "TF104", f"{FIRST}.nominalQuota",
+        "must be an integer or a string, not a mapping",
+    ),
+    "resource twice in one group": (
+        "ClusterQueue", {"spec": {"resourceGroups": [{**GROUP, "coveredResources": ["a", "a"], "flavors": [
+            {"name": "f", "resources": [{"name": "a", "nominalQuota": 1}]}]}]}},
+        ("TF105", f"{SPEC}.coveredResources[1]", "has the same a as entry [0]"),
+        ("TF561", f"{SPEC}.flavors[0].resources", "has quotas for a, but the group covers a, a"),
+    ),
     "resource covered twice": (
         "ClusterQueue",
         {"spec": {"resourceGroups": [GROUP, {**GROUP, "flavors": [{**FLAVOR, "name": "a"}]}]}},
@@ -134,6 +148,18 @@ FAULTS: dict[str, tuple[Any, ...]] = {
         "ResourceFlavor", {"spec": {"nodeTaints": [{"key": "a", "effect": "Never"}]}}, "TF104",
         "spec.nodeTaints[0].effect", '"Never" is not allowed here',
     ),
+    "effect of a list": (
+        "ResourceFlavor", {"spec": {"nodeTaints": [{"key": "a", "effect": ["NoSchedule"]}]}}, "TF104",
+        "spec.nodeTaints[0].effect", "must be a string, not a list",
+    ),
+    "operator that tolerations of a flavor do not have": (
+        "ResourceFlavor", {"spec": {"tolerations": [{"key": "a", "operator": "Gt"}]}}, "TF104",
+        "spec.tolerations[0].operator", '"Gt" is not allowed here',
+    ),
+    "label without a value": (
+        "ResourceFlavor", {"spec": {"nodeLabels": {"pool": None}}}, "TF102", "spec.nodeLabels.pool",
+        "must be a string, not null",
+    ),
     "toleration of everything": (
         "ResourceFlavor", {"spec": {"tolerations": [{"effect": "NoSchedule"}]}}, "TF561",
         "spec.tolerations[0].operator", "must be Exists if there is no key",
@@ -141,6 +167,9 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     "host above the rack": (
         "Topology", {"spec": {"levels": [{"nodeLabel": "kubernetes.io/hostname"}, {"nodeLabel": "rack"}]}},
         "TF561", "spec.levels[0].nodeLabel", "kubernetes.io/hostname must be the lowest level",
+    ),
+    "levels as a mapping": (
+        "Topology", {"spec": {"levels": {"rack": {}}}}, "TF102", "spec.levels", "must be a list, not a mapping",
     ),
     "no levels": ("Topology", {"spec": {"levels": []}}, "TF104", "spec.levels", "must not be empty"),
     "too many levels": (
@@ -150,6 +179,10 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     "default above the maximum": (
         "LimitRange", {"spec": {"limits": [{"type": "Container", "max": {"cpu": 1}, "default": {"cpu": 2}}]}},
         "TF561", "spec.limits[0].max.cpu", "must be at least default (2), not 1",
+    ),
+    "minimum without an amount": (
+        "LimitRange", {"spec": {"limits": [{"type": "Container", "max": {"cpu": 1}, "min": {"cpu": None}}]}},
+        "TF104", "spec.limits[0].min.cpu", "must be an integer or a string, not null",
     ),
     "default of a pod": (
         "LimitRange", {"spec": {"limits": [{"type": "Pod", "default": {"cpu": 2}}]}},
@@ -168,7 +201,12 @@ FAULTS: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault(case):
     kind, fields, *expected = FAULTS[case]
-    assert found(kind, **fields) == [tuple(expected)]
+    assert found(kind, **fields) == (expected if isinstance(expected[0], tuple) else [tuple(expected)])
+
+
+def test_what_is_never_read_may_hold_nulls():
+    codes = [code for code, *_ in found("ClusterQueue", spec={"preemption": [None, {"a": None}], "typo": 1})]
+    assert codes == ["TF101"]
 
 
 def test_all_faults_are_found_at_once():

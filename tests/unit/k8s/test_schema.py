@@ -341,7 +341,7 @@ def test_the_schemas_use_no_keyword_that_cannot_be_explained():
     used = {keyword for schema in definitions().values() for keyword in keywords(schema)}
     explained = {"additionalProperties", "enum", "pattern", "properties", "required", "type"}
     limits = {"maxItems", "maxLength", "maximum", "minItems", "minLength", "minProperties", "minimum"}
-    silent = {"$ref", "default", "items", "x-go-omitempty", "x-kubernetes-list-map-keys"}
+    silent = {"$ref", "default", "items", "x-go-omitempty", "x-kubernetes-list-map-keys", "x-refuses-null"}
     assert used == explained | limits | silent
 
 

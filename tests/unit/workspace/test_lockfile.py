@@ -20,6 +20,7 @@ OLD = LOCK._replace(train_job="j0", files={"jobset-llm.yaml": "f0"})
         LockFile(LOCK),
         LockFile(LOCK._replace(pins=RICH)),
         LockFile(LOCK._replace(files={})),
+        LockFile(LOCK._replace(source="jobs/\udcff.yaml")),
         LockFile(LOCK, underway=True),
         LockFile(LOCK, underway=True, previous=LOCK._replace(train_job="j0")),
     ],

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from trainform.diagnostics import Path
 from trainform.k8s.quantity import NANO, parse
 from trainform.k8s.rules.parts import Found
+from trainform.k8s.schema.keywords import duplicates
+from trainform.k8s.schema.messages import duplicate
 from trainform.k8s.tree import Tree, name_of, table, tables, text, texts
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -120,6 +122,8 @@ def _check_groups(spec: Tree, found: Found) -> None:
         path = ("spec", "resourceGroups", index)
         covered = texts(group, "coveredResources")
         names = [text(flavor, "name") for flavor in tables(group, "flavors")]
+        for place, before, values in duplicates((), covered):
+            found.append(duplicate((*path, "coveredResources", place), (), values, before))
         _check_apart(covered, resources, "resource", (*path, "coveredResources"), found)
         _check_apart(names, flavors, "flavor", (*path, "flavors"), found)
         for place, flavor in enumerate(tables(group, "flavors")):

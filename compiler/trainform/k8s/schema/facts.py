@@ -5,7 +5,7 @@ The schemas cover what the compiler reads of the Kubernetes, Kueue and Volcano A
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from trainform.diagnostics import Diagnostic, Severity
 from trainform.diagnostics.suggest import did_you_mean
@@ -14,6 +14,7 @@ from trainform.k8s.names import dns1123_label, dns1123_subdomain
 from trainform.k8s.rules import fact as fact_rules
 from trainform.k8s.rules.parts import Found
 from trainform.k8s.schema import validate as schema
+from trainform.k8s.schema.definitions import schema_at
 from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, name_of
 from trainform.source import Document
@@ -43,13 +44,24 @@ def check(fact: Tree) -> list[SchemaProblem]:
     if version not in versions:
         hint = did_you_mean(version, versions) or f"write apiVersion: {versions[0]}"
         return [SchemaProblem(("apiVersion",), "TF104", f'apiVersion "{version}" has no kind {kind}', hint)]
-    found = Found(schema.check(kind, fact))
+    found = Found(_as_of_a_fact(kind, schema.check(kind, fact)))
     rule = dns1123_label if kind == "Namespace" else dns1123_subdomain
     if name and (reason := rule(name)):
         found.tell(("metadata", "name"), "TF104", f'"{name}" {reason}')
     if kind in _RULES and all(problem.code in WARNINGS for problem in found):
         _RULES[kind](fact, found)
     return found
+
+
+def _as_of_a_fact(kind: str, problems: list[SchemaProblem]) -> Iterator[SchemaProblem]:
+    """The same in the codes of facts: a value that is no amount, or none of a few choices, is TF104 whatever its type,
+    and fields of a mapping that stands in a wrong place are no problems of their own."""
+    misplaced = {problem.path for problem in problems if problem.code == "TF102"}
+    for problem in problems:
+        if problem.code == "TF102" and schema_at(kind, problem.path).keys() & {"enum", "pattern"}:
+            yield problem._replace(code="TF104")
+        elif problem.code != "TF101" or problem.path[:-1] not in misplaced:
+            yield problem
 
 
 def diagnose(document: Document) -> list[Diagnostic]:

@@ -9,6 +9,7 @@ from typing import Any
 from trainform.k8s.schema.definitions import Schema
 
 LIST_KEYS = "x-kubernetes-list-map-keys"
+REFUSES_NULL = "x-refuses-null"
 
 _TYPES = {dict: "object", list: "array", str: "string", int: "integer", bool: "boolean", type(None): "null"}
 _SIZES = {
@@ -36,6 +37,8 @@ def type_of(value: Any) -> str:
 def broken_keyword(schema: Schema, value: Any) -> str:
     """The keyword that a value of an allowed type breaks by itself, apart from what it holds; empty for none."""
     kind = type_of(value)
+    if kind == "null":
+        return ""
     if kind == "string" and value not in schema.get("enum", (value,)):
         return "enum"
     least, most = _SIZES.get(kind, ("minimum", "maximum"))

@@ -13,7 +13,7 @@ from trainform.diagnostics import Path
 from trainform.k8s.schema import messages
 from trainform.k8s.schema.definitions import Schema, definitions, resolved
 from trainform.k8s.schema.fits import fits
-from trainform.k8s.schema.keywords import LIST_KEYS, broken_keyword, duplicates, type_of, types_of
+from trainform.k8s.schema.keywords import LIST_KEYS, REFUSES_NULL, broken_keyword, duplicates, type_of, types_of
 from trainform.k8s.schema.messages import SchemaProblem
 
 __all__ = ["SchemaProblem", "check", "check_each"]
@@ -76,6 +76,8 @@ def _of_entries(schema: Schema, items: list[Any], path: Path) -> Iterator[Schema
 def _without_nulls(schema: Schema, tree: dict[str, Any]) -> dict[str, Any]:
     """The fields of `tree` that are not absent. A null of an unknown field stays, so that the field is reported,
     except the `creationTimestamp: null` that kubectl prints."""
+    if schema.get(REFUSES_NULL):
+        return tree
     fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
     return {
         name: value

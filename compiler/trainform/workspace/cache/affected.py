@@ -39,8 +39,9 @@ class Affected(NamedTuple):
 
 
 def affected(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> Affected:
-    """What a build has to read. A build of only some jobs reads every file."""
-    if not options.covers_everything:
+    """What a build has to read. A build that is not about all jobs reads all files, and so does one that could not
+    list them all, to report that."""
+    if not options.covers_everything or workspace.listing_problems:
         return Affected()
     settled = cache.settled(Proof.UNCHANGED, with_causes=True)
     unknown = [job for job in workspace.locks.ids() if job not in settled.jobs]
