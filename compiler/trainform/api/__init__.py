@@ -1,4 +1,4 @@
-"""Documents of the Trainer API as typed models, with every rule of the API that no plugin owns."""
+"""Typed models of Trainer API documents, with every API rule that no plugin owns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DEFAULT_ENVIRONMENT", "Environment", "Read", "Runtime", "TrainJob", 
 
 
 def __getattr__(name: str) -> Any:
-    """The Environment's models are imported when first asked for: most runs have none."""
+    """Imports the Environment models on first use: most runs have none."""
     if name in ("DEFAULT_ENVIRONMENT", "Environment"):
         from trainform.api import environment
 

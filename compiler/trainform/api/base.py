@@ -1,4 +1,4 @@
-"""What all models share: strictness, and fields whose types Kubernetes owns."""
+"""Shared by all models: strictness, and types of fields that Kubernetes owns."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -12,11 +12,11 @@ Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
 KUBERNETES = "kubernetes"
-"""The type of the error that carries a list of SchemaProblem in its context."""
+"""Type of the error whose context carries a list of SchemaProblem."""
 
 
 def _camel(name: str) -> str:
-    """`num_nodes` as the API spells it, `numNodes`: pydantic's `to_camel`, less the patterns that it has to compile."""
+    """`num_nodes` as `numNodes`; unlike pydantic's `to_camel`, compiles no patterns."""
     head, *others = name.split("_")
     return head + "".join(map(str.capitalize, others))
 
@@ -33,7 +33,7 @@ def absent(default: Any) -> BeforeValidator:
 
 
 class Kube(NamedTuple):
-    """Annotates a plain tree of the named kind: checked by Kubernetes' schema, and shared without its nulls."""
+    """Annotates a plain tree of the named kind: checked against Kubernetes' schema; nulls are dropped."""
 
     kind: str
 

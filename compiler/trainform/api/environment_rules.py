@@ -1,8 +1,5 @@
-"""What an Environment must be beyond its shape: one function per rule.
-
-The rules on topology are those of Kueue's webhook (pkg/controller/jobframework/tas_validation.go), the others
-follow from what the compiler does with the field.
-"""
+"""Rules for an Environment beyond its shape, one function each. Topology rules are those of Kueue's webhook
+(pkg/controller/jobframework/tas_validation.go); the others follow from how the compiler uses the field."""
 
 from __future__ import annotations
 
@@ -29,12 +26,12 @@ _SECRETS: Path = ("spec", "secrets")
 
 
 def environment_name(environment: Environment) -> Iterator[Problem]:
-    """The name is a folder below `environments/` and `rendered/`, hence a label of RFC 1123."""
+    """The name is a folder in `environments/` and `rendered/`, hence an RFC 1123 label."""
     yield from _named(names.dns1123_label, environment.name, ("metadata", "name"))
 
 
 def namespace(environment: Environment) -> Iterator[Problem]:
-    """The API server: a namespace is a label of RFC 1123."""
+    """API server: a namespace is an RFC 1123 label."""
     yield from _named(names.dns1123_label, environment.spec.namespace, ("spec", "namespace"))
 
 
@@ -44,7 +41,7 @@ def _named(check: Callable[[str], str | None], name: str | None, path: Path) -> 
 
 
 def versions(environment: Environment) -> Iterator[Problem]:
-    """A version has a minor part: it is what the checks compare."""
+    """A version needs a minor part, which the checks compare."""
     for field in ("kubernetes", "jobset", "kueue"):
         version = getattr(environment.spec.cluster, field)
         if version is not None and not _VERSION.fullmatch(version):
@@ -53,7 +50,7 @@ def versions(environment: Environment) -> Iterator[Problem]:
 
 
 def paths(environment: Environment) -> Iterator[Problem]:
-    """Files are named from the repository's root or from the Environment's folder, and lie inside it."""
+    """Paths are relative to the repository's root or the Environment's folder, and stay inside it."""
     spec = environment.spec
     for path, patterns in (
         (("spec", "jobs", "paths"), spec.jobs.paths),
@@ -86,14 +83,14 @@ def _file(path: Path, name: str) -> Iterator[Problem]:
 
 
 def some_job(environment: Environment) -> Iterator[Problem]:
-    """Without a pattern there is no job, and pruning would delete those that were there."""
+    """Without a pattern there are no jobs, and pruning would delete existing ones."""
     if not environment.spec.jobs.paths:
         hint = 'write ["jobs/**"], or remove it'
         yield Problem(("spec", "jobs", "paths"), "TF104", "must contain at least one pattern", hint)
 
 
 def job_selector(environment: Environment) -> Iterator[Problem]:
-    """The API server's rules for label selectors."""
+    """API server: rules for label selectors."""
     found = Found()
     tree = environment.spec.jobs.selector.model_dump(by_alias=True, exclude_defaults=True)
     check_selector(tree, ("spec", "jobs", "selector"), "TF152", found)
@@ -101,7 +98,7 @@ def job_selector(environment: Environment) -> Iterator[Problem]:
 
 
 def installed_scheduler(environment: Environment) -> Iterator[Problem]:
-    """Pods with a scheduler that is not there stay pending for ever."""
+    """Pods with a scheduler that is not installed stay pending forever."""
     gang, installed = environment.spec.scheduling.gang, environment.spec.cluster.schedulers
     scheduler = gang and gang.scheduler
     if scheduler and scheduler != "none" and installed is not None and scheduler not in installed:
@@ -111,7 +108,7 @@ def installed_scheduler(environment: Environment) -> Iterator[Problem]:
 
 
 def gang_settings(environment: Environment) -> Iterator[Problem]:
-    """The queue becomes the value of a label, and `queueLabel` its key."""
+    """The queue becomes a label value, and `queueLabel` its key."""
     if gang := environment.spec.scheduling.gang:
         yield from _named(names.qualified_name, gang.queue_label, (*_GANG, "queueLabel"))
         yield from _named(_queue, gang.queue, (*_GANG, "queue"))
@@ -123,7 +120,7 @@ def _queue(name: str) -> str | None:
 
 
 def kueue_names(environment: Environment) -> Iterator[Problem]:
-    """A queue and a priority class are names of objects, and values of labels of at most 63 characters."""
+    """Queues and priority classes are object names, and label values of at most 63 characters."""
     if kueue := environment.spec.scheduling.kueue:
         yield from _named(_labelled_object, kueue.local_queue, (*_KUEUE, "localQueue"))
         yield from _named(_labelled_object, kueue.priority_class, (*_KUEUE, "priorityClass"))
@@ -137,7 +134,7 @@ def _labelled_object(name: str) -> str | None:
 
 
 def topologies(environment: Environment) -> Iterator[Problem]:
-    """Kueue's webhook: what a pod template may ask of topology."""
+    """Kueue's webhook: topology requests of a pod template."""
     if kueue := environment.spec.scheduling.kueue:
         yield from _topology((*_KUEUE, "topology"), kueue.topology)
         for name, step in kueue.steps.items():
@@ -176,7 +173,7 @@ def _group(path: Path, topology: Topology) -> Iterator[Problem]:
 
 
 def secrets(environment: Environment) -> Iterator[Problem]:
-    """A mode that encrypts needs to know for whom."""
+    """A mode that encrypts needs recipients or a certificate."""
     given = environment.spec.secrets
     if given.mode == "sops" and not given.recipients:
         message = "is required by mode sops: the public keys that can decrypt"
@@ -199,7 +196,7 @@ def _no_recipient(recipient: str, path: Path) -> Problem:
 
 
 def named_once(environment: Environment) -> Iterator[Problem]:
-    """Sets that are written as lists."""
+    """Lists that must not repeat an entry."""
     spec = environment.spec
     yield from repeated(("spec", "cluster", "schedulers"), spec.cluster.schedulers or (), "name")
     yield from repeated((*_SECRETS, "recipients"), spec.secrets.recipients, "key")

@@ -1,4 +1,4 @@
-"""What to write instead: hints for the problems of a document's shape."""
+"""Hints for problems of a document's shape."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _VARIABLE = ("name", "value", "valueFrom")
 
 
 def absent(path: Path, beside: Any, known: Collection[str]) -> str:
-    """How to write a required field, where `beside` is the mapping that lacks it, of `known` fields."""
+    """How to write a required field that the mapping `beside` lacks; `known` are its fields."""
     fields = beside if isinstance(beside, dict) else {}
     return misspelt(str(path[-1]), known, fields) or _REQUIRED.get(path, "")
 
 
 def stray(path: Path, key: Any, value: Any) -> str:
-    """How to write the entry `key: value` of a mapping at `path`, where a list is due."""
+    """How to write the entry `key: value` of a mapping at `path` that should be a list."""
     if path[-1] != "env":
         return ""
     if key in _VARIABLE:
@@ -37,17 +37,15 @@ def stray(path: Path, key: Any, value: Any) -> str:
 
 
 def better_name(name: str) -> str:
-    """A label of RFC 1035 that resembles `name`."""
+    """An RFC 1035 label similar to `name`."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     better = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     return better if better[:1].isalpha() else f"job-{better}".rstrip("-")
 
 
 def elsewhere(path: Path, levels: Sequence[tuple[Path, Collection[str]]]) -> str:
-    """Where the field at `path`, which is unknown there, is known: a wrong indentation.
-
-    `levels` are the document's upper mappings with the fields that each knows.
-    """
+    """A hint to fix the indentation if another mapping knows the unknown field at `path`. `levels` are the document's
+    upper mappings with their fields."""
     for place, known in levels:
         if path[-1] in known and place != path[:-1]:
             return f"{path[-1]} is a field of {'.'.join(map(str, place)) or 'the document itself'}: fix its indentation"

@@ -1,4 +1,4 @@
-"""Which documents are ours, told by `apiVersion` and `kind`."""
+"""Recognizes our documents by `apiVersion` and `kind`."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ TRAINER_KINDS: dict[str, Subject] = {
     "ClusterTrainingRuntime": "runtime",
 }
 UPSTREAM_ONLY = ("OptimizationJob",)
-"""Kinds of the Trainer's group that are none of a compiler's business."""
+"""Kinds in the Trainer's group that a compiler ignores."""
 
 V1_JOBS = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
-"""Kinds of the Training Operator and the MPI Operator, all in group kubeflow.org."""
+"""Kinds of the Training Operator and the MPI Operator in group kubeflow.org."""
 
 ENVIRONMENT_GROUP = "trainform.dev"
 ENVIRONMENT_VERSION = "trainform.dev/v1alpha1"
 FACTS = frozenset((versions[0].rpartition("/")[0], kind) for kind, versions in FACT_VERSIONS.items())
-"""Group and kind of the cluster facts that an Environment may declare."""
+"""Group and kind of cluster facts that an Environment may declare."""
 
 
 def subject(tree: Any) -> tuple[Subject, list[Problem]]:
-    """What a document is, and what is wrong with its apiVersion and kind.
-
-    A Trainer kind of another API version is read all the same, so that its other problems show too.
-    """
+    """What a document is, and problems of its apiVersion and kind. A Trainer kind of another API version is still read,
+    to report its other problems."""
     if not isinstance(tree, dict):
         hint = "write apiVersion, kind, metadata and spec"
         return "other", [Problem((), "TF102", "expected a Kubernetes object", hint)]
@@ -57,7 +55,7 @@ def _head(tree: dict[str, Any], key: str) -> list[Problem]:
 
 
 def _other_version(api_version: object, kind: str, version: str) -> list[Problem]:
-    """The problem that `version` is the only one with this kind."""
+    """The problem if `api_version` is not `version`, the only one with this kind."""
     if api_version == version:
         return []
     message = f'apiVersion "{api_version}" has no kind {kind}'
@@ -80,12 +78,12 @@ def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
 
 
 def is_of_ours(tree: dict[str, Any]) -> bool:
-    """Whether the group or the kind of a document is ours, even if the other one is wrong."""
+    """Whether a document's group or kind is ours, even if the other is wrong."""
     return tree.get("kind") == "Environment" or str(tree.get("apiVersion")).rpartition("/")[0] == ENVIRONMENT_GROUP
 
 
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
-    """A document of our own group, which has one kind."""
+    """A document of our group, whose only kind is Environment."""
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
         return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]

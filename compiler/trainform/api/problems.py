@@ -14,11 +14,11 @@ _UNKNOWN = ("TF101", "TF106", "TF107", "TF108")
 
 
 class Problem(NamedTuple):
-    """What is wrong with the element at `path`.
+    """A problem of the element at `path`.
 
-    `leave_out`: the elements to leave out of the model for later stages; None is the element itself, `()` nothing.
-    `fill`: the value of a missing element that a webhook of the cluster would set. `stand_in`: a path and a placeholder
-    value there for the rules; `leave_out` then holds for later stages only.
+    `leave_out`: elements that later stages leave out of the model; None means the element itself, `()` nothing. `fill`:
+    the value that a cluster webhook would set for a missing element. `stand_in`: path and value of a placeholder for
+    the rules; `leave_out` then applies to later stages only.
     """
 
     path: Path
@@ -32,23 +32,23 @@ class Problem(NamedTuple):
 
     @property
     def gone(self) -> tuple[Path, ...]:
-        """The elements to leave out of the model."""
+        """Elements to leave out of the model."""
         if self.leave_out is None:
             return () if self.fill else (self.path,)
         return self.leave_out
 
     def moved(self, move: Callable[[Path], Path]) -> Problem:
-        """The problem with every path of it moved."""
+        """The problem with `move` applied to all its paths."""
         left_out = None if self.leave_out is None else tuple(map(move, self.leave_out))
         stand_in = self.stand_in and (move(self.stand_in[0]), self.stand_in[1])
         return self._replace(path=move(self.path), leave_out=left_out, stand_in=stand_in)
 
     def of(self, document: Document) -> Diagnostic:
-        """The problem as a user sees it; a field that should not be there is shown at its name."""
+        """The diagnostic; an unknown field is shown at its key."""
         at = document.key_position(self.path) if self.code in _UNKNOWN else None
         return Diagnostic(self.code, self.severity, self.message, self.hint, self.path, document, at)
 
 
 def server_written(path: Path) -> Problem:
-    """A note on a field that a dump of a live object has and a repository does not need."""
+    """A note on a field of a live object's dump that a repository does not need."""
     return Problem(path, "TF107", "is ignored: only the API server sets it", "remove it", severity="info")

@@ -1,4 +1,4 @@
-"""One document in, one model out, with everything that is wrong with it."""
+"""Reads a document into a model, with all its problems."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Read(NamedTuple):
-    """A document as its kind wants it.
+    """The result of reading a document.
 
-    `model` lacks the elements with errors, so that later stages can report their own problems in the same run; None for
-    kinds without a model, or if nothing usable is left. `gone`: the paths of those elements in the source. `whole`:
-    False if there is an error that no default of the cluster would fix.
+    `model` lacks elements with errors, so that later stages can report more in the same run; None for kinds without a
+    model, or if nothing is usable. `gone`: source paths of those elements. `whole`: False after an error that no
+    cluster default fixes.
     """
 
     subject: Subject
@@ -35,19 +35,19 @@ class Read(NamedTuple):
     whole: bool = True
 
     def source_path(self, path: Path) -> Path:
-        """A path into the model's document as one into the source: list entries before it may be gone."""
+        """The source path of a path in the model, whose lists may have lost entries."""
         return source_path(path, self.gone) if self.gone else path
 
 
 def read(document: Document) -> Read:
-    """Reads a document of any kind; never raises for what someone wrote."""
+    """Reads a document of any kind; never raises for bad input."""
     about, head = subject(document.tree)
     if about == "job":
         return _read(document, about, head, TrainJob)
     if about == "runtime":
         return _read(document, about, head, Runtime)
     if about == "environment":
-        from trainform.api.environment import Environment  # its validators take long to build
+        from trainform.api.environment import Environment  # its validators are slow to build
 
         return _read(document, about, head, Environment)
     return Read(about, None, [problem.of(document) for problem in head])
@@ -67,7 +67,7 @@ def _read(document: Document, about: Subject, head: list[Problem], kind: type[M]
 
 
 def _rules(about: Subject, hidden: tuple[Path, ...]) -> Sequence[Callable[[Any], Iterator[Problem]]]:
-    """The rules for a kind; without those on what a runtime lacks where its jobs, or some, are hidden."""
+    """The rules for a kind; if jobs of a runtime are hidden, without those on missing ones."""
     if about == "job":
         return job_rules.RULES
     if about == "environment":

@@ -1,4 +1,4 @@
-"""Repaired copies of trees, and how their paths map back to the source's."""
+"""Repaired copies of trees, and the mapping of their paths to the source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trainform.diagnostics import Path
 
 
 def filled(tree: Any, values: Mapping[Path, Any]) -> Any:
-    """A copy of `tree` with `values` at their paths, whose parents exist; the rest is shared, not copied."""
+    """A copy of `tree` with `values` at their paths, whose parents exist; shares the rest."""
     for path, value in values.items():
         tree = _with(tree, path, value)
     return tree
@@ -22,7 +22,7 @@ def _with(tree: Any, path: Path, value: Any) -> Any:
 
 
 def without(tree: Any, gone: Iterable[Path]) -> Any:
-    """A copy of `tree` without the elements at `gone`; what holds none of them is shared, not copied."""
+    """A copy of `tree` without the elements at `gone`; shares unaffected parts."""
     doomed: dict[str | int, list[Path]] = {}
     for path in gone:
         doomed.setdefault(path[0], []).append(path[1:])
@@ -40,7 +40,7 @@ def _pruned(tree: Any, doomed: dict[str | int, list[Path]]) -> Any:
 
 
 def source_path(path: Path, gone: Collection[Path]) -> Path:
-    """The path in the source of an element at `path` of the copy: list entries before it may have been removed."""
+    """The source path of `path` in the copy, whose lists may have lost entries."""
     whole: Path = ()
     for part in path:
         whole += (_source_index(whole, part, gone) if isinstance(part, int) else part,)

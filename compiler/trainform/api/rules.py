@@ -1,8 +1,5 @@
-"""What the API demands of a TrainJob beyond its shape: one function per rule.
-
-Upstream states these as CEL rules beside the types (pkg/apis/trainer/v1alpha1/trainjob_types.go) or in the
-validating webhook; the docstring of each says which.
-"""
+"""Rules for a TrainJob beyond its shape, one function each. Docstrings name the source: CEL rules beside the types
+(pkg/apis/trainer/v1alpha1/trainjob_types.go), the CRD, or the validating webhook."""
 
 from __future__ import annotations
 
@@ -29,18 +26,18 @@ _HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 RESERVED_CONTAINERS = ("dataset-initializer", "model-initializer", "node")
-"""Containers whose variables the job sets in `trainer.env` and `initializer`, never in a patch."""
+"""Containers whose variables come from `trainer.env` and `initializer`, never from a patch."""
 
 
 def job_name(job: TrainJob) -> Iterator[Problem]:
-    """CEL on TrainJob: the name is a label of RFC 1035, at most 63 characters."""
+    """CEL on TrainJob: the name is an RFC 1035 label, at most 63 characters."""
     name = job.metadata.name
     if reason := dns1035_label(name):
         yield Problem(("metadata", "name"), "TF301", quoted(name, reason), better(name) + _room(name), leave_out=())
 
 
 def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
-    """The API server: a namespace is a label of RFC 1123, at most 63 characters."""
+    """API server: a namespace is an RFC 1123 label, at most 63 characters."""
     name = document.metadata.namespace
     if name is not None and (reason := dns1123_label(name)):
         hint = better(name) if name else "remove it, or write a name"
@@ -48,7 +45,7 @@ def namespace(document: TrainJob | Runtime) -> Iterator[Problem]:
 
 
 def labels_and_annotations(document: TrainJob | Runtime) -> Iterator[Problem]:
-    """The API server: keys and values of the object's own labels, keys of its annotations."""
+    """API server: keys and values of the object's labels, keys of its annotations."""
     metadata = document.metadata
     if metadata.labels or metadata.annotations:
         found = Found()
@@ -58,7 +55,7 @@ def labels_and_annotations(document: TrainJob | Runtime) -> Iterator[Problem]:
 
 
 def runtime_ref(job: TrainJob) -> Iterator[Problem]:
-    """Webhook, "unsupported runtime": two kinds of one group. CRD: `name` has at least one character."""
+    """Webhook, "unsupported runtime": one of two kinds in one group. CRD: `name` is not empty."""
     ref, path = job.spec.runtime_ref, ("spec", "runtimeRef")
     if not ref.name:
         hint = "write name: torch-distributed; `trainform runtimes` lists the names"
@@ -72,14 +69,14 @@ def runtime_ref(job: TrainJob) -> Iterator[Problem]:
 
 
 def num_nodes(job: TrainJob) -> Iterator[Problem]:
-    """CRD: at least 0; no nodes at all is accepted there and an error here."""
+    """CRD: at least 0; 0 is accepted there but an error here."""
     path = ("spec", "trainer", "numNodes")
     if job.spec.trainer and job.spec.trainer.num_nodes is not None:
         yield from node_count(job.spec.trainer.num_nodes, path, "would run a job without pods")
 
 
 def node_count(value: int, path: Path, controller: str) -> Iterator[Problem]:
-    """`value` is a number of nodes; `controller` says what the controller makes of 0."""
+    """`value` is a valid number of nodes; `controller` says what the controller does with 0."""
     hint = "remove it to use the default"
     if value == 0:
         yield Problem(path, "TFD02", f"must be at least 1, not 0: the controller {controller}", hint)
@@ -102,7 +99,7 @@ def active_deadline(job: TrainJob) -> Iterator[Problem]:
 
 
 def positive(value: int | None, path: Path, hint: str = "") -> Iterator[Problem]:
-    """A number at `path`, if there is one, is at least 1."""
+    """A number at `path`, if present, is at least 1."""
     if value is not None and value < 1:
         yield Problem(path, "TF104", f"must be at least 1, not {value}", hint)
 
@@ -124,7 +121,7 @@ def storage_uris(job: TrainJob) -> Iterator[Problem]:
 
 
 def variables_once(job: TrainJob) -> Iterator[Problem]:
-    """CRD: lists of variables are maps by `name`."""
+    """CRD: variable names are unique in a list."""
     trainer = job.spec.trainer
     if trainer and trainer.env:
         yield from repeated(("spec", "trainer", "env"), [entry["name"] for entry in trainer.env], "name")
@@ -133,19 +130,19 @@ def variables_once(job: TrainJob) -> Iterator[Problem]:
 
 
 def patches(job: TrainJob | Environment) -> Iterator[Problem]:
-    """All rules about `runtimePatches`, which few jobs have."""
+    """All rules for `runtimePatches`, which few jobs have."""
     if job.spec.runtime_patches:
         for rule in (managers_once, patch_managers, patch_times, patched_variables):
             yield from rule(job)
 
 
 def managers_once(job: TrainJob | Environment) -> Iterator[Problem]:
-    """CRD: `runtimePatches` is a map by `manager`."""
+    """CRD: managers are unique in `runtimePatches`."""
     yield from repeated(("spec", "runtimePatches"), [patch.manager for patch in _patches(job)], "manager")
 
 
 def repeated(path: Path, keys: Sequence[str], word: str) -> Iterator[Problem]:
-    """Each entry of the list at `path` whose key an earlier entry has."""
+    """A problem for each entry of the list at `path` that repeats an earlier key."""
     if len(set(keys)) == len(keys):
         return
     from trainform.k8s.schema.keywords import duplicates
@@ -156,7 +153,7 @@ def repeated(path: Path, keys: Sequence[str], word: str) -> Iterator[Problem]:
 
 
 def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
-    """Webhook (JobSet plugin): a manager is a path below a domain, such as `acme.io/foo`."""
+    """Webhook (JobSet plugin): a manager is a domain-prefixed path, such as `acme.io/foo`."""
     for index, patch in enumerate(_patches(job)):
         domain, slash, rest = patch.manager.partition("/")
         if not (slash and not names.dns1123_subdomain(domain) and _HTTP_PATH.fullmatch(rest)):
@@ -166,17 +163,15 @@ def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
 
 
 def patch_times(job: TrainJob | Environment) -> Iterator[Problem]:
-    """Defaulting webhook: it writes `time` itself."""
+    """Defaulting webhook: it sets `time` itself."""
     for index, patch in enumerate(_patches(job)):
         if patch.time is not None:
             yield server_written(("spec", "runtimePatches", index, "time"))
 
 
 def patched_variables(job: TrainJob | Environment) -> Iterator[Problem]:
-    """Webhook (JobSet plugin): no variables for the containers that the job's own fields set.
-
-    Reported at `spec.runtimePatches` as upstream does; the message says whose patch it is.
-    """
+    """Webhook (JobSet plugin): no variables for containers that the job's own fields set. Reported at
+    `spec.runtimePatches` as upstream does; the message names the patch."""
     for patch in _patches(job):
         for replicated_job, container in _patched_containers(patch):
             if container.get("env") and container.get("name") in RESERVED_CONTAINERS:
@@ -208,16 +203,16 @@ def _patches(job: TrainJob | Environment) -> list[RuntimePatch]:
 
 
 def better(name: str) -> str:
-    """What to write instead of a name that Kubernetes refuses."""
+    """A hint for a name that Kubernetes rejects."""
     if len(name) > names.LABEL_LENGTH:
         return "choose a shorter name"
-    from trainform.api.hints import better_name  # for bad names only
+    from trainform.api.hints import better_name  # only for bad names
 
     return f"write {better_name(name)}" if name else "write a name, such as llm"
 
 
 def _room(name: str) -> str:
-    """Said at once, since the shorter name may meet the limit of JobSet next."""
+    """Mentions JobSet's limit too, since the shortened name may hit it next."""
     too_long = len(name) > names.LABEL_LENGTH
     return f"; pod names append to it and are also limited to {names.LABEL_LENGTH}" if too_long else ""
 

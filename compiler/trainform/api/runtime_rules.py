@@ -1,8 +1,6 @@
-"""What the API demands of a runtime beyond its shape: one function per rule.
-
-Upstream states these as CEL rules beside the types (pkg/apis/trainer/v1alpha1/trainingruntime_types.go) or in
-the validating webhook (pkg/webhooks/trainingruntime_webhook.go); the docstring of each says which.
-"""
+"""Rules for a runtime beyond its shape, one function each. Docstrings name the source: CEL rules beside the types
+(pkg/apis/trainer/v1alpha1/trainingruntime_types.go), the CRD, or the validating webhook
+(pkg/webhooks/trainingruntime_webhook.go)."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ STEP_CONTAINERS = {
     "model-initializer": "model-initializer",
     "trainer": "node",
 }
-"""The main container of each step."""
+"""Main container of each step."""
 
 SUPPORT_LABEL = "trainer.kubeflow.org/support"
 WEBHOOK_LABEL = "trainer.kubeflow.org/webhook-validation"
@@ -34,7 +32,7 @@ JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
 
 def runtime_name(runtime: Runtime) -> Iterator[Problem]:
-    """The API server: the name is a subdomain of RFC 1123, at most 253 characters."""
+    """API server: the name is an RFC 1123 subdomain, at most 253 characters."""
     if reason := dns1123_subdomain(runtime.name):
         yield Problem(("metadata", "name"), "TF301", quoted(runtime.name, reason), better(runtime.name), leave_out=())
 
@@ -50,7 +48,7 @@ def one_policy(runtime: Runtime) -> Iterator[Problem]:
 
 
 def policy_nodes(runtime: Runtime) -> Iterator[Problem]:
-    """CRD: `numNodes` of a runtime is a count; no nodes at all is accepted there and an error here."""
+    """CRD: `numNodes` is a count; 0 is accepted there but an error here."""
     policy = runtime.spec.ml_policy
     if policy and policy.num_nodes is not None:
         yield from node_count(policy.num_nodes, (*_POLICY, "numNodes"), "would treat it as 1")
@@ -65,7 +63,7 @@ def policy_processes(runtime: Runtime) -> Iterator[Problem]:
 
 
 def injected_containers(runtime: Runtime) -> Iterator[Problem]:
-    """CEL on EnvInjectionTarget: the main container has the variables anyway. CRD: no entry stands twice."""
+    """CEL on EnvInjectionTarget: the main container always gets the variables. CRD: entries are unique."""
     targets = _injection_targets(runtime)
     yield from repeated(_TARGETS, [target.job_name for target in targets], "jobName")
     for index, target in enumerate(targets):
@@ -78,7 +76,7 @@ def injected_containers(runtime: Runtime) -> Iterator[Problem]:
 
 
 def one_gang(runtime: Runtime) -> Iterator[Problem]:
-    """Deviation D06: the controller builds a PodGroup for each scheduler, and the pods wait for ever."""
+    """Deviation D06: the controller creates a PodGroup for each scheduler, and the pods wait forever."""
     policy = runtime.spec.pod_group_policy
     if policy and policy.coscheduling and policy.volcano:
         message = "must set one scheduler, not both coscheduling and volcano: the controller creates two PodGroups"
@@ -86,7 +84,7 @@ def one_gang(runtime: Runtime) -> Iterator[Problem]:
 
 
 def steps(runtime: Runtime) -> Iterator[Problem]:
-    """Webhook: a step is one Job and has its main container. A label of the runtime turns the webhook off."""
+    """Webhook: a step is one Job and has its main container. A runtime label disables the check."""
     if (runtime.metadata.labels or {}).get(WEBHOOK_LABEL) == "disabled":
         return
     for index, job in enumerate(_replicated_jobs(runtime)):
@@ -108,14 +106,14 @@ def _step(path: Path, job: Any, step: str) -> Iterator[Problem]:
 
 
 def some_job(runtime: Runtime) -> Iterator[Problem]:
-    """Ours: the controller renders a JobSet without jobs."""
+    """Ours: the controller would render a JobSet without jobs."""
     if not _replicated_jobs(runtime):
         hint = "write a replicated job called node with its pod template"
         yield Problem(JOBS, "TF405", "must contain at least one replicated job", hint, leave_out=())
 
 
 def trainer_step(runtime: Runtime) -> Iterator[Problem]:
-    """Ours: without the label `spec.trainer` reaches no container. The API accepts that: a warning."""
+    """Ours, a warning: without the label, which the API does not require, `spec.trainer` reaches no container."""
     jobs = _replicated_jobs(runtime)
     if jobs and not any(step_of(job) == "trainer" for job in jobs):
         message = "no job is labeled as the trainer step: a TrainJob's image and command reach no container"
@@ -124,12 +122,12 @@ def trainer_step(runtime: Runtime) -> Iterator[Problem]:
 
 
 def step_of(replicated_job: Any) -> str:
-    """The step that a replicated job is labelled as, or the empty string."""
+    """The step label of a replicated job, or empty."""
     return (value_at(replicated_job, ("template", "metadata", "labels")) or {}).get(STEP_LABEL) or ""
 
 
 def deprecation(runtime: Runtime, job: Place) -> Diagnostic | None:
-    """The warning that a job's runtime will go away, as the webhook says it; `job` is the job's document."""
+    """The webhook's warning for a deprecated runtime; `job` is the job's document."""
     if (runtime.metadata.labels or {}).get(SUPPORT_LABEL) != "deprecated":
         return None
     message = f"{runtime.kind} {runtime.name} is deprecated: a later release of Kubeflow Trainer removes it"
@@ -160,4 +158,4 @@ RULES: tuple[Callable[[Runtime], Iterator[Problem]], ...] = (
 )
 
 ALL_RULES = (*RULES, some_job, trainer_step)
-"""With the rules on what is missing, which hold only where no replicated job was left out for a mistake of its own."""
+"""Includes the rules on missing jobs, valid only if no replicated job was left out for an error of its own."""

@@ -18,7 +18,7 @@ _SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)")
 _EQUALITY = re.compile(r"([^\s=!]+)\s*(==?|!=)\s*([^\s=!]*)")
 _EXISTS = re.compile(r"(!?)\s*([^\s=!]+)")
 _CHARACTER = re.compile(r"\[(!?+)(\][^]]*|[^]]+)\]|.", re.DOTALL)
-"""A set, with its negation and its contents, or any other character of a pattern."""
+"""A set with its negation and contents, or any other character."""
 
 
 class Requirement(Model):
@@ -34,7 +34,7 @@ class Requirement(Model):
     Example: `[vision, nlp]`."""
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels satisfies the condition."""
+        """Whether these labels satisfy the condition."""
         return holds(self.operator, labels.get(self.key), self.values)
 
 
@@ -48,11 +48,8 @@ class LabelSelector(Model):
 
 
 def matches_labels(selector: LabelSelector | str, labels: Mapping[str, str]) -> bool:
-    """Whether an object with these labels is selected.
-
-    A selector in text is that of `kubectl -l`: `a=b,c!=d,e in (x,y),f,!g`; ValueError says why one cannot
-    be read.
-    """
+    """Whether a selector matches these labels. A text selector is in `kubectl -l` syntax: `a=b,c!=d,e in (x,y),f,!g`;
+    ValueError if it is invalid."""
     if isinstance(selector, str):
         return all(requirement.holds(labels) for requirement in requirements(selector))
     equal = all(labels.get(key) == value for key, value in selector.match_labels.items())
@@ -61,12 +58,12 @@ def matches_labels(selector: LabelSelector | str, labels: Mapping[str, str]) -> 
 
 @lru_cache(maxsize=256)
 def requirements(text: str) -> tuple[Requirement, ...]:
-    """The conditions of a selector in the form of `kubectl -l`; ValueError where it cannot be read."""
+    """The conditions of a `kubectl -l` selector; ValueError if it is invalid."""
     return tuple(map(_requirement, _terms(text)))
 
 
 def _terms(text: str) -> Iterator[str]:
-    """The parts between commas outside of parentheses."""
+    """The text split at commas outside parentheses."""
     start = 0
     while start < len(text) or text[start - 1 : start] == ",":
         term = _TERM.match(text, start)
@@ -97,17 +94,17 @@ def _checked(key: str, operator: Operator, values: list[str]) -> Requirement:
 
 
 def matches_path(patterns: Iterable[str], path: str) -> bool:
-    """Whether any pattern fits the whole of `path`, which is relative to the repository, with `/`.
+    """Whether any pattern matches all of `path`, which is relative to the repository, with `/`. Case-sensitive.
 
-    `*` and `?` stop at a slash, `[a-z]` and `[!a-z]` are one character, `**` is any number of folders, none
-    included; at the end, as in `jobs/**` or in short `jobs/`, it is everything inside, at any depth. Case
-    counts. Raises re.error for a range that runs backwards, `[z-a]`.
+    `*` and `?` stop at a slash, `[a-z]` and `[!a-z]` match one character, `**` any number of folders, even none;
+    `jobs/**`, or `jobs/` for short, matches everything inside at any depth. Raises re.error for a reversed range,
+    `[z-a]`.
     """
     return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
 
 
 def matching_paths(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """Those of many `paths` that `matches_path` is true for, in their order."""
+    """The `paths` for which `matches_path` is true, in order."""
     fit = [_pattern(pattern).fullmatch for pattern in patterns]
     if len(fit) == 1:
         return list(filter(fit[0], paths))
@@ -128,7 +125,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _segment(part: str) -> str:
-    """The regular expression of a name between two slashes."""
+    """The regular expression for a name between two slashes."""
     blocks = [""]
     for found in _CHARACTER.finditer(part):
         if found[0] == "*":
@@ -139,18 +136,15 @@ def _segment(part: str) -> str:
 
 
 def _joined(blocks: list[str], gap: str) -> str:
-    """Regular expressions with any number of `gap` between them.
-
-    The atomic groups `(?>...)` keep patterns of many wildcards from backtracking: of all matches of a block, the first
-    leaves the most room for the others.
-    """
+    """Regular expressions with any number of `gap` between them. Atomic groups `(?>...)` prevent backtracking with many
+    wildcards: the first match of a block leaves the most room for the others."""
     first, *middle = blocks
     last = f"{gap}*{middle.pop()}" if middle else ""
     return first + "".join(f"(?>{gap}*?{block})" for block in middle) + last
 
 
 def _one(found: re.Match[str]) -> str:
-    """The regular expression of one character; in a set, only `-` between two characters has a meaning."""
+    """The regular expression for one character; in a set, only `-` between two characters is special."""
     if found[2] is None:
         return "[^/]" if found[0] == "?" else re.escape(found[0])
     inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", found[2])

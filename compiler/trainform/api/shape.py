@@ -1,4 +1,4 @@
-"""From a tree to a model: valid elements make up the model, invalid ones become problems."""
+"""Builds a model from the valid elements of a tree; invalid ones become problems."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ M = TypeVar("M", TrainJob, Runtime, "Environment")
 
 
 class Shape(NamedTuple, Generic[M]):
-    """The model of the usable elements of `tree`, without those at `gone`; None when nothing is usable.
-
-    Elements at `put_off` have a placeholder value, so that the rules can check the rest.
-    """
+    """The model of `tree` without the elements at `gone`; None if nothing is usable. Elements at `put_off` have a
+    placeholder, so that the rules can check the rest."""
 
     model: M | None
     tree: Any
@@ -34,11 +32,11 @@ class Shape(NamedTuple, Generic[M]):
 
 
 def shape(kind: type[M], document: Document) -> Shape[M]:
-    """The document as a `kind`, for the rules to check; a valid one costs one validation and no copy."""
+    """The document as a `kind`, for the rules; a valid one costs one validation and no copy."""
     model, error = _validated(kind, document.tree)
     if error is None:
         return Shape(model, document.tree)
-    from trainform.api.validation_errors import Reading  # only mistakes need it
+    from trainform.api.validation_errors import Reading  # only needed for mistakes
 
     problems = tuple(Reading(kind, document.written).problems(error))
     tree = filled(document.tree, {problem.path: problem.fill for problem in problems if problem.fill})
@@ -46,15 +44,14 @@ def shape(kind: type[M], document: Document) -> Shape[M]:
 
 
 def without_faults(shape: Shape[M], kind: type[M], faulty: Iterable[Path]) -> Shape[M]:
-    """The shape for later stages: without the elements at `faulty`, those put off, and what cannot do
-    without them."""
+    """The shape for later stages, without the elements at `faulty`, the put-off ones, and what depends on them."""
     gone = (*shape.gone, *shape.put_off, *faulty)
     return _settled(shape._replace(gone=gone, put_off=()), kind, _left_out)
 
 
 def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[Problem]], Shape[M]]) -> Shape[M]:
-    """The shape with a model, repaired as often as needed; without one when nothing is left."""
-    from trainform.api.validation_errors import Reading  # only mistakes need it
+    """The shape with a model, repaired as often as needed; without one if nothing is left."""
+    from trainform.api.validation_errors import Reading  # only needed for mistakes
 
     while () not in shape.gone:
         model, error = _validated(kind, without(shape.tree, shape.gone))
@@ -69,7 +66,7 @@ def _settled(shape: Shape[M], kind: type[M], mend: Callable[[Shape[M], Sequence[
 
 
 def _without(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
-    """The shape without the elements that have these problems, placeholders in their place where there are any."""
+    """The shape without the elements with these problems, or with placeholders in their place."""
     stand_ins = dict(problem.stand_in for problem in problems if problem.stand_in)
     mended = shape._replace(
         tree=filled(shape.tree, stand_ins),
@@ -80,19 +77,19 @@ def _without(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
 
 
 def _left_out(shape: Shape[M], problems: Sequence[Problem]) -> Shape[M]:
-    """The shape without the elements that have these problems; without their parents where they are gone already."""
+    """The shape without the elements with these problems, or without their parents if they are already gone."""
     more = left_out(problems)
     new: list[Path] = [path for path in more if path not in shape.gone] or [path[:-1] for path in more]
     return shape._replace(gone=(*shape.gone, *new))
 
 
 def left_out(problems: Iterable[Problem]) -> list[Path]:
-    """The elements to leave out so that the model can be built in spite of `problems`."""
+    """Elements to leave out so that the model can be built."""
     return [path for problem in problems for path in problem.gone]
 
 
 def in_source(problem: Problem, gone: tuple[Path, ...]) -> Problem:
-    """A problem of a copy without `gone`, with its paths mapped back to the source."""
+    """A problem in a copy without `gone`, with its paths mapped to the source."""
     return problem.moved(lambda path: source_path(path, gone)) if gone else problem
 
 

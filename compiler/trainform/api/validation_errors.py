@@ -1,4 +1,4 @@
-"""Turns pydantic's validation errors into problems, each at its own element."""
+"""Turns pydantic's validation errors into problems of single elements."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ SERVER_WRITTEN = {
         "uid",
     ),
 }
-"""What a dump of a live object holds and no repository needs."""
+"""Fields in a live object's dump that a repository does not need."""
 
 FAILURE_RULES: Path = ("spec", "template", "spec", "failurePolicy", "rules")
-"""Rules of a runtime: JobSet's webhook names those of a JobSet, but no webhook those of a runtime."""
+"""JobSet's webhook names the rules of a JobSet; no webhook names those of a runtime."""
 
 REPLICATED_JOBS: Path = ("spec", "template", "spec", "replicatedJobs")
 
@@ -62,10 +62,10 @@ STAND_INS: dict[Path, Any] = {
     ("spec", "runtimeRef"): {"name": "unnamed"},
     ("spec", "runtimeRef", "name"): "unnamed",
 }
-"""Elements without which there is no model, with values that no rule objects to."""
+"""Placeholders for elements that a model requires; no rule objects to them."""
 
 UPPER: tuple[Path, ...] = ((), ("metadata",), ("spec",), ("spec", "trainer"))
-"""Where the fields stand that a wrong indentation moves."""
+"""Mappings whose fields a wrong indentation may move."""
 
 _STRING_MAPS = ("annotations", "labels", "matchLabels")
 _DUE = {
@@ -87,12 +87,12 @@ _LIMITS = {
     "too_long": ("maxItems", "max_length"),
     "too_short": ("minItems", "min_length"),
 }
-"""Pydantic's error types, the keywords of JSON Schema that say the same, and where the error has the limit."""
+"""JSON Schema keyword and context key of the limit, by pydantic's error type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What explaining an error needs: the model, and how a scalar was written in the source."""
+    """Explains errors: the model, and how each scalar was written in the source."""
 
     model: type[Model]
     written: Callable[[Path], str | None]
@@ -126,7 +126,7 @@ class Reading:
             hint = self._quoted(path) if problem.hint == QUOTES else ""
             twin = _name_of_its_own(path) if problem.code == "TF105" and path[:-1] == REPLICATED_JOBS else None
             found = Problem(path, problem.code, problem.message, hint or problem.hint, stand_in=twin)
-        # A faulty source alone left out would leave a variable without any: a second error for one mistake.
+        # Dropping only the faulty source would leave a variable without one: a second error for one mistake.
         return found._replace(leave_out=(path[: path.index("valueFrom")],)) if "valueFrom" in path else found
 
     def _advice(self, path: Path, hint: str) -> Advice | None:
@@ -147,7 +147,7 @@ class Reading:
 
     def _replaced(self, path: Path, row: Advice) -> Problem:
         why = "field of an older API" if row.older else "unknown field"
-        # No API server ever sees an Environment.
+        # The API server never sees an Environment.
         fate = "" if self.model is Environment else ": the API server drops it silently"
         return Problem(path, "TF106", why + fate, row.hint)
 
@@ -157,13 +157,13 @@ class Reading:
             return
         yield Problem(path, "TF102", f"must be {due}, not {noun(value)}", self._rewritten(path, due, value))
         if isinstance(value, dict):
-            # The API server drops the fields of the mapping as well: each is said where it stands.
+            # The API server drops the mapping's fields too: report each.
             message = f"unknown field: expected {due}, which has no fields"
             for key in value:
                 yield Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value[key]))
 
     def _rewritten(self, path: Path, due: str, value: Any) -> str:
-        """How to write `value` so that its type fits, or the empty string."""
+        """How to write `value` with the right type, or empty."""
         hint = rewritten(path, due, value)
         return (self._quoted(path) or hint) if hint == QUOTES else hint
 
@@ -173,7 +173,7 @@ class Reading:
 
 
 def _out_of_limit(kind: str, context: dict[str, Any], value: Any) -> tuple[str, str]:
-    """Message and hint for a value that pydantic refuses with an error of type `kind`."""
+    """Message and hint for a value that breaks a limit; `kind` is pydantic's error type."""
     if kind == "literal_error":
         return out_of_limit("enum", re.findall("'([^']*)'", context["expected"]), value)
     if kind not in _LIMITS:
@@ -183,7 +183,7 @@ def _out_of_limit(kind: str, context: dict[str, Any], value: Any) -> tuple[str, 
 
 
 def _is_field(path: Path) -> bool:
-    """Whether a null at `path` means an absent field, rather than an empty entry of a mapping or list."""
+    """Whether a null at `path` is an absent field, not an empty entry of a mapping or list."""
     return isinstance(path[-1], str) and path[-2:-1] not in [(name,) for name in _STRING_MAPS]
 
 
@@ -207,19 +207,19 @@ def _name_of_its_own(replicated_job: Path) -> tuple[Path, str]:
 
 
 def _has(model: type[Model], path: Path) -> bool:
-    """Whether the document that is a `model` has a mapping at `path`."""
+    """Whether `model` has a mapping at `path`."""
     return not path or (path[-1] in _fields(model, path[:-1]) if _has(model, path[:-1]) else False)
 
 
 def _fields(model: type[Model], path: Path) -> list[str]:
-    """The fields that `model` knows at `path`, by their names in the API."""
+    """The API names of the fields that `model` knows at `path`."""
     here, keyed = model, False
     for part in path:
         if isinstance(part, str) and not keyed:
             below = next(field for field in here.model_fields.values() if field.alias == part).annotation
             here, keyed = next(_models(below)), _is_mapping(below)
         elif isinstance(part, str):
-            keyed = False  # the key of an entry, such as a step
+            keyed = False  # key of an entry, such as a step
     return [field.alias or name for name, field in here.model_fields.items()]
 
 

@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to write instead: the compiler's interface to its users."""
+"""Diagnostics, the compiler's interface to its users: what is wrong, where, and how to fix it."""
 
 from trainform.diagnostics.diagnostic import (
     Diagnostic,

@@ -12,7 +12,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Style(TypedDict, total=False):
-    """What `click.style` takes, as far as we use it."""
+    """The `click.style` arguments that we use."""
 
     fg: str
     bold: bool
@@ -20,7 +20,7 @@ class Style(TypedDict, total=False):
 
 
 def styled(text: str, style: Style, *, colour: bool) -> str:
-    """`text` in a style, by ANSI escapes; as it is without `colour`, or where either is empty."""
+    """`text` with ANSI escapes; unchanged without `colour` or if `text` or `style` is empty."""
     if not (colour and text and style):
         return text
     import click
@@ -29,7 +29,7 @@ def styled(text: str, style: Style, *, colour: bool) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line for each row: columns as wide as their widest cell, two spaces between them. Cells may be styled."""
+    """One line per row, with columns padded to their widest cell and two spaces between them. Cells may be styled."""
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     padded = ([cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  ".join(cells).rstrip() for cells in padded]

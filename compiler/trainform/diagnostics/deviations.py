@@ -1,4 +1,4 @@
-"""The deviations: every place where trainform deliberately differs from the controller."""
+"""Every deliberate deviation from the controller."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ DEVIATIONS: dict[str, Deviation] = {
     "D20": Deviation("info", "TorchTune rules use the effective node count"),
     "D21": Deviation("info", "resource claims are merged"),
 }
-"""Deviations that are reported. D10 (keys by reference), D11 (no literal `suspend: false`) and
-D16 (no owner references) apply to nearly every job and are never reported."""
+"""Reported deviations. D10 (keys by reference), D11 (no literal `suspend: false`) and D16 (no owner references) apply
+to nearly every job and are never reported."""

@@ -1,4 +1,4 @@
-"""One problem, and the place in a source document that it speaks of."""
+"""One problem and its location in a source document."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Literal, NamedTuple, Protocol
 Severity = Literal["error", "warning", "info"]
 
 Path = tuple[str | int, ...]
-"""Where in a tree: keys and list indexes from the root, `("spec", "env", 0, "name")`."""
+"""Keys and list indexes from the root of a tree: `("spec", "env", 0, "name")`."""
 
 
 class Position(NamedTuple):
-    """Line and column in a file, both counted from 1."""
+    """Line and column in a file, counted from 1."""
 
     line: int
     column: int
 
 
 class Place(Protocol):
-    """Something that knows where the elements of a tree stand in a file."""
+    """Maps the elements of a tree to positions in a file."""
 
     @property
     def file(self) -> str: ...
 
     def position(self, path: Path) -> Position | None:
-        """Where the element at `path` stands, or its nearest parent when it is absent; None for a file as a whole."""
+        """Position of the element at `path`, or of its nearest parent if it is absent; None for a whole file."""
 
     def line(self, number: int) -> str:
-        """The text of one line of the file, counted from 1, without its end."""
+        """One line of the file, counted from 1, without its line ending."""
 
 
 class Spot(NamedTuple):
-    """One position in a file with the text of its line: a `Place` that is small, and holds nothing else."""
+    """A small `Place` of one position and the text of its line."""
 
     file: str
     at: Position
@@ -45,11 +45,10 @@ class Spot(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """A problem with its cause in plain words and what to write instead.
+    """A problem, its cause and how to fix it.
 
-    `path` is in the source document `place`; `object` and `object_path` name a rendered object if the problem shows
-    only there, and `others` counts more objects with the same problem. `at` overrides the position from `place`, which
-    is looked up only when a diagnostic is shown.
+    `path` is in the source document `place`. `object` and `object_path` name the rendered object if the problem shows
+    only there; `others` counts more such objects. `at` overrides the position from `place`, which is looked up lazily.
     """
 
     code: str
@@ -70,13 +69,13 @@ class Diagnostic(NamedTuple):
 
     @property
     def position(self) -> Position | None:
-        """The line and column to show, or None for a problem of no single place."""
+        """Line and column to show; None if the problem has no single location."""
         if self.at or self.place is None:
             return self.at
         return self.place.position(self.path)
 
     def to_json(self) -> dict[str, str | int | None]:
-        """The `Diagnostic` document of the JSON contract; absent places are null."""
+        """The `Diagnostic` document of the JSON contract; missing locations are null."""
         position = self.position
         return {
             "code": self.code,
@@ -94,7 +93,7 @@ class Diagnostic(NamedTuple):
 
 
 def dotted(path: Path) -> str:
-    """A path in the API's words: `spec.trainer.env[0].name`."""
+    """A path in API notation: `spec.trainer.env[0].name`."""
     text = ""
     for part in path:
         if isinstance(part, int):

@@ -1,4 +1,4 @@
-"""The JSON documents that programs read: RenderResult and ValidateResult."""
+"""The machine-readable documents RenderResult and ValidateResult."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ API_VERSION = "trainform.dev/v1alpha1"
 
 
 class RenderedJob(Protocol):
-    """What a RenderResult tells of one job; `objects` is empty when the job has an error."""
+    """One job of a RenderResult; `objects` is empty if the job has an error."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ class RenderedJob(Protocol):
 
 
 def render_result(jobs: Iterable[RenderedJob], diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
-    """The `RenderResult` document; `diagnostics` speak of the stream or repository as a whole."""
+    """The `RenderResult` document; `diagnostics` concern the whole stream or repository."""
     return {
         "apiVersion": API_VERSION,
         "kind": "RenderResult",
@@ -39,7 +39,7 @@ def render_result(jobs: Iterable[RenderedJob], diagnostics: Iterable[Diagnostic]
 
 
 def validate_result(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
-    """The `ValidateResult` document: every problem, in the order in which text would tell it."""
+    """The `ValidateResult` document: every problem, in the order of the text output."""
     return {"apiVersion": API_VERSION, "kind": "ValidateResult", "diagnostics": _told(diagnostics)}
 
 

@@ -1,4 +1,4 @@
-"""A line of a source file with a mark under the element in question."""
+"""A source line with a mark under the faulty element."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 TAB = "    "
 WIDTH = 120
 LEAD = 40
-"""A line longer than `WIDTH` columns is cut, with `LEAD` columns kept before the mark."""
+"""A line longer than `WIDTH` columns is cut, keeping `LEAD` columns before the mark."""
 
 _WINDOW = 4 * WIDTH
-"""Characters before and behind the mark that are looked at; a line may have millions."""
+"""Characters examined before and after the mark; a line may have millions."""
 
 _TOKEN = re.compile(
     r"""
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 
 
 class Excerpt(NamedTuple):
-    """What to print: the text, and the columns (from 0) that the mark covers."""
+    """Text to print, and the columns (from 0) under the mark."""
 
     text: str
     start: int
@@ -35,11 +35,8 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(line: str, column: int) -> Excerpt:
-    """The text around `column` (from 1) of `line`, safe to print, with the element's extent.
-
-    Columns count characters; a tab is printed as four spaces and a wide character takes two
-    columns, so that the mark stands under what it means in any terminal.
-    """
+    """Printable text around `column` (from 1) of `line`, and the extent of the element there. `column` counts
+    characters; a tab is printed as four spaces and a wide character takes two columns, so that the mark lines up."""
     index = min(column - 1, len(line))
     token = _TOKEN.match(line, index, index + _WINDOW)
     end = max(token.end() if token else index, index + 1)
@@ -48,7 +45,7 @@ def excerpt(line: str, column: int) -> Excerpt:
 
 
 def printable(text: str) -> str:
-    """Tabs as spaces; control characters, which could command the terminal, as `\ufffd`."""
+    """Tabs as spaces, and control characters, which could control the terminal, as `\ufffd`."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\u200c\u200d" else _shown(c) for c in text)
@@ -61,7 +58,7 @@ def _shown(character: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal `text` takes."""
+    """Terminal columns that `text` takes."""
     return len(text) if text.isascii() else sum(_columns(character) for character in text)
 
 

@@ -1,4 +1,4 @@
-"""Problems as workflow commands of GitHub Actions, which shows them next to the lines of a pull request."""
+"""Problems as GitHub Actions workflow commands, shown next to the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def render_github(diagnostics: Iterable[Diagnostic], prefix: str = "") -> str:
-    """A line `::error file=…,line=…,col=…,title=…::message` for each problem; "" when there are none.
+    """A line `::error file=…,line=…,col=…,title=…::message` per problem; "" if there are none. GitHub shows ten
+    annotations of each kind per step; the log holds them all.
 
-    `prefix` is the path from the root of the checkout to the files' own root, ended by a slash; empty where they
-    are the same. GitHub shows ten annotations of each kind for a step; the log holds them all.
+    `prefix` is the path from the checkout's root to the root of the files, with a trailing slash; empty if they are the
+    same.
     """
     return "".join(f"{_command(each, prefix)}\n" for each in folded(diagnostics))
 
@@ -36,7 +37,7 @@ def _properties(diagnostic: Diagnostic, prefix: str) -> dict[str, str]:
 
 
 def _data(text: str) -> str:
-    """Escaped as the runner's own toolkit does it: a message must not end its line, nor start a command."""
+    """Escaped as in the runner's toolkit: a message must not end its line or start a command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,4 +1,4 @@
-"""Problems as a JUnit report, which GitLab, Jenkins and others show beside the tests of a change."""
+"""Problems as a JUnit report, which GitLab, Jenkins and others show with the tests of a change."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from trainform.diagnostics.text import render_text
 
 SUITE = "trainform validate"
 NOWHERE = "the repository as a whole"
-"""The test case that holds the problems of no file."""
+"""The test case for problems without a file."""
 
 
 def render_junit(diagnostics: Iterable[Diagnostic], files: Iterable[str], grave: Severity = "error") -> str:
-    """One suite with a test case for each of `files` and for each other file with problems, sorted by name.
-
-    A case fails if a problem is at least as `grave`; lesser ones are its output. Files without problems have cases too,
-    so that viewers see what a change broke or fixed. There are no times: the same input gives the same bytes.
-    """
+    """One suite with a test case per file in `files` or with problems, sorted by name; clean files let viewers see what
+    changed. A case fails if a problem is at least as severe as `grave`; others are its output. No times, for
+    reproducible bytes."""
     told: dict[str, list[Diagnostic]] = {file: [] for file in files}
     for each in folded(diagnostics):
         told.setdefault(each.file or NOWHERE, []).append(each)
@@ -58,7 +56,7 @@ def _summary(failures: list[Diagnostic]) -> str:
 
 
 def _text(problems: list[Diagnostic]) -> str:
-    """As a terminal shows it, without colour; `render_text` leaves no character that XML forbids."""
+    """The terminal text without color; `render_text` leaves no character that XML forbids."""
     return escape(render_text(problems, colour=False))
 
 

@@ -1,4 +1,4 @@
-"""The order in which problems are told, and how they are counted."""
+"""Order and counts of reported problems."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sorted by file, line, column and code; the same problem found twice is told once.
-
-    A runtime that ten jobs use is read once but checked with each of them, hence the doubles.
-    """
-    # Looked up once: a position costs a walk through the source, and every format asks for it several times.
+    """Problems sorted by file, line, column and code, without duplicates, which arise because a runtime used by ten
+    jobs is read once but checked with each."""
+    # Looked up once: each lookup walks the source, and every format asks several times.
     placed = (each._replace(at=each.position) if each.place else each for each in diagnostics)
     unique = {_key(diagnostic): diagnostic for diagnostic in placed}
     return [unique[key] for key in sorted(unique)]
@@ -28,12 +26,12 @@ def _key(diagnostic: Diagnostic) -> tuple[str | int, ...]:
 
 
 BROKEN_RUNTIME = "TF206"
-"""Told to each job for each error of its runtime, which is told where it stands as well."""
+"""Reported on each job for each error of its runtime, in addition to the error itself."""
 
 
 def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """In order, and each fault of a source once: an error in a runtime shows in the objects of every job that uses it,
-    and the first of them stands for the others. Idempotent."""
+    """Problems in order, each source fault once: an error in a runtime appears in the objects of every job that uses
+    it, and the first object stands for all. Idempotent."""
     told = in_order(diagnostics)
     own = {_fault(each) for each in told if each.severity == "error" and not each.object}
     same = {(_fault(each), each.message) for each in told if not each.object}
@@ -46,10 +44,8 @@ def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _fault(diagnostic: Diagnostic) -> tuple[object, ...]:
-    """What is at fault: a rendered object may show another side of an error that its source has already.
-
-    A broken runtime is told many times to one element of a job; each message is a fault of its own.
-    """
+    """Identity of a fault: a rendered object may show another symptom of an error already reported at its source. A
+    broken runtime is reported several times on one element of a job; each message is a separate fault."""
     apart = diagnostic.message if diagnostic.code == BROKEN_RUNTIME else ""
     return diagnostic.file, diagnostic.position, diagnostic.path, diagnostic.severity, apart
 
@@ -75,13 +71,13 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def at_least(severity: Severity, diagnostics: Iterable[Diagnostic]) -> bool:
-    """Whether any problem is as grave as `severity`, or graver."""
+    """Whether any problem is at least as severe as `severity`."""
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
     return any(diagnostic.severity in grave for diagnostic in diagnostics)
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning in 1 file`, or nothing when there is nothing to tell."""
+    """`2 errors, 1 warning in 1 file`, or empty."""
     told = list(diagnostics)
     counts = [(severity, sum(1 for each in told if each.severity == severity)) for severity in SEVERITIES]
     parts = [counted(count, severity) for severity, count in counts if count]
@@ -93,13 +89,13 @@ FEW = 3
 
 
 def brief(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], str]:
-    """What a command tells in passing whose business is another: every error, a few warnings of each code,
-    and the count of what is left out (`997 warnings, 1000 infos`), empty where nothing is."""
+    """For commands whose main output is something else: every error, a few warnings per code, and a count of the rest
+    (`997 warnings, 1000 infos`), which may be empty."""
     told, left = [], dict.fromkeys(SEVERITIES, 0)
     shown: dict[str, int] = {}
     seen = set()
     for each in diagnostics:
-        same = (each.code, each.file, each.path, each.message)  # found once with each Environment, for example
+        same = (each.code, each.file, each.path, each.message)  # for example, found once per Environment
         if each.severity != "error" and same in seen:
             continue
         seen.add(same)

@@ -1,4 +1,4 @@
-"""Problems as SARIF 2.1.0, which code-scanning services read."""
+"""Problems as SARIF 2.1.0 for code-scanning services."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from trainform.diagnostics.order import folded
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
-"""The base of relative paths: the root of the checkout, wherever that is."""
+"""The base of relative paths: the root of the checkout."""
 
 NOWHERE = "trainform.yaml"
-"""Where a problem of no file is shown. Code scanning refuses a result without a place."""
+"""Location of problems without a file: code scanning rejects a result without one."""
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "") -> str:
-    """One log with one run: a result for each problem, a rule for each code that occurs, ended by a newline.
+    """One log with one run: a result per problem, a rule per code that occurs, and a final newline. Columns count
+    characters from 1.
 
-    `version` is that of trainform. `prefix` is the path from the root of the checkout to the files' own root, ended
-    by a slash; empty where they are the same. Columns count characters, from 1.
+    `version` is trainform's. `prefix` is the path from the checkout's root to the root of the files, with a trailing
+    slash; empty if they are the same.
     """
     told = folded(diagnostics)
     codes = sorted({each.code for each in told})
@@ -74,7 +75,7 @@ def _location(diagnostic: Diagnostic, prefix: str) -> dict[str, Any]:
 
 
 def _artifact(file: str, prefix: str) -> dict[str, str]:
-    """A file of the checkout by its path from the root; one from elsewhere by its whole path."""
+    """A file in the checkout by its path from the root; any other by its absolute path."""
     if file == STDIN:
         return {"uri": "stdin"}
     if file.startswith("/"):
@@ -83,7 +84,7 @@ def _artifact(file: str, prefix: str) -> dict[str, str]:
 
 
 def _logical(diagnostic: Diagnostic) -> list[dict[str, str]]:
-    """The field of the source, and of the rendered object where the fault shows there."""
+    """The source field, and the field of the rendered object if the problem shows there."""
     places = [("", diagnostic.path)] if diagnostic.path else []
     if diagnostic.object:
         places.append((diagnostic.object, diagnostic.object_path))
@@ -94,8 +95,8 @@ def _logical(diagnostic: Diagnostic) -> list[dict[str, str]]:
 
 
 def _identity(diagnostic: Diagnostic) -> str:
-    """What a problem keeps when lines move, words change, and other jobs come to share it: its code, and the
-    field that it is about; the rendered object only where no field of a source is known."""
+    """A fingerprint that survives moved lines, new wording and further affected jobs: the code and the source field, or
+    the rendered object's field if no source field is known."""
     rendered = ("", "") if diagnostic.path else (diagnostic.object, dotted(diagnostic.object_path))
     parts = "\0".join((diagnostic.code, diagnostic.file, dotted(diagnostic.path), *rendered))
     return sha256(parts.encode()).hexdigest()[:32]

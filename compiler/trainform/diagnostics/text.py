@@ -1,4 +1,4 @@
-"""Problems as a person reads them: what, where, the line itself, and what to write instead."""
+"""Problems as terminal text: message, location, source line and hint."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from trainform.diagnostics.excerpt import excerpt, printable
 from trainform.diagnostics.order import folded, summary
 
 SILENT = ("TF156",)
-"""Codes whose line is not repeated: it holds a private key."""
+"""Codes whose source line is not shown, because it holds a private key."""
 
 _LONGEST = 1000
-"""Characters that are shown of a message, hint or field: what someone wrote may be part of it, at any length."""
+"""Maximum characters of a message, hint or field, which may quote user text of any length."""
 
 _STYLES: dict[str, Style] = {
     "error": {"fg": "red", "bold": True},
@@ -28,14 +28,12 @@ _STYLES: dict[str, Style] = {
 }
 
 _Paint = Callable[[str, str], str]
-"""Text in the style of a name."""
+"""Styles text by style name."""
 
 
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
-    """Every problem in order, told once, then a summary line; the empty string when there are none.
-
-    `colour` adds ANSI escapes. The caller decides, knowing whether a terminal listens.
-    """
+    """Every problem once, in order, then a summary line; empty if there are none. `colour` adds ANSI escapes; the
+    caller checks whether output is a terminal."""
     told = folded(diagnostics)
     if not told:
         return ""
@@ -62,7 +60,7 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
 
 
 def _source(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
-    """The line itself, with its number and a mark: rustc's picture, in YAML's few lines."""
+    """The source line with its number and a mark, in the style of rustc."""
     position = diagnostic.position
     line = diagnostic.place.line(position.line) if diagnostic.place and position else ""
     if not line.strip() or position is None or diagnostic.code in SILENT:
@@ -88,7 +86,7 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
 
 
 def _rendered(diagnostic: Diagnostic) -> str:
-    """Where the fault shows, when that is an object which the reader did not write."""
+    """The rendered object with the fault, if the user did not write it, and the plugin."""
     place = f" {dotted(diagnostic.object_path)}" if diagnostic.object_path else ""
     more = f" (and {diagnostic.others} more)" if diagnostic.others else ""
     told = [f"in the rendered {diagnostic.object}{more}{place}"] if diagnostic.object else []

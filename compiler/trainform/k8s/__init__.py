@@ -1,4 +1,1 @@
-"""Kubernetes' own rules, restated for plain trees of dict, list and scalars.
-
-Nothing here knows about TrainJobs or runtimes, or reads files: functions take trees and return trees or problems.
-"""
+"""Kubernetes' own rules for plain trees. Knows nothing of TrainJobs, runtimes or files."""

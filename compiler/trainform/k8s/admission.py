@@ -1,7 +1,5 @@
-"""A pod spec as admission leaves it: the overhead of its RuntimeClass, the defaults of its LimitRanges.
-
-As in the API server and Kueue, limits become requests first; then LimitRange defaults fill what is missing.
-"""
+"""A pod spec after admission: RuntimeClass overhead and LimitRange defaults. As in the API server and Kueue, limits
+become requests before LimitRange defaults fill the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ CONTAINERS = ("initContainers", "containers")
 
 
 class ClusterFacts(Protocol):
-    """What is declared of a cluster: objects by kind, name and namespace (empty for cluster-wide kinds)."""
+    """Declared objects of a cluster by kind, name and namespace (empty for cluster-wide kinds)."""
 
     def get(self, kind: str, name: str, namespace: str = "") -> Tree | None: ...
 
@@ -22,10 +20,8 @@ class ClusterFacts(Protocol):
 
 
 def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> Tree:
-    """`pod_spec` with what admission adds to its resources in `namespace`; itself where that is nothing.
-
-    Requests that follow from limits are written out. The result shares its unchanged parts with the given spec.
-    """
+    """`pod_spec` with the resources that admission adds in `namespace`, and with requests derived from limits written
+    out. Shares unchanged parts with `pod_spec`, and is `pod_spec` itself if nothing changes."""
     overhead = overhead_of(pod_spec, facts)
     changes: Tree = {"overhead": overhead} if overhead and not table(pod_spec, "overhead") else {}
     limits, requests = container_defaults(namespace, facts)
@@ -38,18 +34,15 @@ def admitted_pod_spec(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> Tr
 
 
 def limit_items(namespace: str, facts: ClusterFacts) -> Iterator[tuple[str, Tree]]:
-    """Each entry of each declared LimitRange of a namespace, with the name of that; names in order."""
+    """Each entry of each LimitRange declared for a namespace, with the LimitRange's name; sorted by name."""
     for name in facts.names("LimitRange", namespace):
         declared = facts.get("LimitRange", name, namespace) or {}
         yield from ((name, item) for item in tables(table(declared, "spec"), "limits"))
 
 
 def container_defaults(namespace: str, facts: ClusterFacts) -> tuple[Tree, Tree]:
-    """The limits and requests that a container of a namespace gets where it has none; the first one counts.
-
-    As the API server completes a LimitRange: a maximum is the limit of who names none, the default limit
-    is the default request, and so is a minimum.
-    """
+    """Default limits and requests of a container; the first LimitRange to set one wins. As in the API server, the
+    default limit falls back to `max`, and the default request to the default limit, then to `min`."""
     limits: Tree = {}
     requests: Tree = {}
     for _, item in limit_items(namespace, facts):
@@ -62,7 +55,7 @@ def container_defaults(namespace: str, facts: ClusterFacts) -> tuple[Tree, Tree]
 
 
 def overhead_of(pod_spec: Tree, facts: ClusterFacts) -> Tree | None:
-    """The overhead that the RuntimeClass of a pod has, perhaps none; None where no class is declared."""
+    """The overhead of a pod's RuntimeClass, possibly empty; None if the class is not declared."""
     name = text(pod_spec, "runtimeClassName")
     declared = facts.get("RuntimeClass", name) if name else None
     return None if declared is None else table(table(declared, "overhead"), "podFixed")

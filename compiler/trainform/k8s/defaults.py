@@ -1,8 +1,7 @@
-"""Objects as the API server would store them: defaults filled in, written the way Go writes them.
+"""Objects as the API server stores them, with defaults filled in and written as Go writes them.
 
 Go drops zero values of plain fields (`value: ""`, `readOnly: false`), keeps those of pointers (`optional: false`), and
-writes canonical quantities; the schemas say which fields are which. Results share parts with their inputs and with
-each other: change neither.
+writes canonical quantities; the schemas tell them apart. Results share parts with inputs and each other: do not mutate.
 """
 
 from __future__ import annotations
@@ -30,20 +29,17 @@ _JOBSET_WEBHOOK: dict[str, Tree] = {
     "VolumeClaimPolicy": {"retentionPolicy": {}},
     "ResourceFieldSelector": {"divisor": "0"},
 }
-"""What JobSet's defaulting webhook fills in, by type; the empty mappings are structs that Go always has."""
+"""Defaults set by JobSet's webhook, by type; the empty mappings are structs that Go always writes."""
 
 
 def admit(manifest: Tree) -> Tree:
-    """A manifest of ours as it would be stored: a JobSet by `default_jobset`, any other kind as it is, but for
-    empty labels and annotations, which no object keeps."""
+    """One of our manifests as stored: a JobSet by `default_jobset`; others only lose empty labels and annotations."""
     return default_jobset(manifest) if manifest.get("kind") == "JobSet" else _without_empty_metadata(manifest)
 
 
 def default_jobset(jobset: Tree) -> Tree:
-    """A JobSet as it would be stored, without its status: CRD defaults, JobSet's webhook, Go's writing.
-
-    `jobset` must be valid by the schema of a JobSet; a quantity that cannot be read stays as it is.
-    """
+    """A JobSet as stored, without status: CRD defaults, JobSet's webhook, Go's serialization. `jobset` must match the
+    JobSet schema; unreadable quantities stay as they are."""
     return _named_rules(_apply(_plan("JobSet"), jobset))
 
 
@@ -57,7 +53,7 @@ def _without_empty_metadata(manifest: Tree) -> Tree:
 
 
 def _named_rules(jobset: Tree) -> Tree:
-    """The webhook names each failure policy rule that has no name after its place in the list."""
+    """Names unnamed failure policy rules by their index, as the webhook does."""
     rules = sequence(value_at(jobset, ("spec", "failurePolicy", "rules")))
     if all(type(rule) is not dict or rule.get("name") for rule in rules):  # another shape is reported elsewhere
         return jobset
@@ -71,8 +67,7 @@ def _named(rule: Any, name: str) -> Any:
 
 
 class _Plan(NamedTuple):
-    """What to do with an object of one type: by field, with what is there; with fields that vanish when they are
-    empty, or zero; and with those that are absent."""
+    """How to default a type: rules for present fields, fields dropped when empty or zero, defaults for absent ones."""
 
     rules: dict[str, Callable[[Any], Any]]
     empties: frozenset[str]
@@ -80,7 +75,7 @@ class _Plan(NamedTuple):
 
 
 def _apply(plan: _Plan, tree: Tree) -> Tree:
-    """`tree` itself where nothing changes (or it is of a wrong type), else a changed copy."""
+    """`tree` itself if nothing changes or its type is wrong, else a changed copy."""
     if type(tree) is not dict:
         return tree
     rules, empties, defaults = plan
@@ -136,14 +131,13 @@ def _plan(kind: str) -> _Plan:
     empties = (name for name, field in properties.items() if _is_left_out(field, name not in required))
     defaults = {name: field["default"] for name, field in properties.items() if "default" in field}
     defaults |= _JOBSET_WEBHOOK.get(kind, {})
-    # A default that is an object has defaults of its own.
+    # A default object has defaults of its own.
     filled = ((name, rules[name]({}) if value == {} and name in rules else value) for name, value in defaults.items())
     return _Plan(rules, frozenset(empties), tuple(filled))
 
 
 def _is_left_out(schema: Schema, optional: bool) -> bool:
-    """Whether Go does not write a field that is empty: lists and maps, while an empty object with fields of its own
-    stays (`emptyDir: {}`)."""
+    """Whether Go drops an empty field: lists and maps, but not a struct with fields of its own (`emptyDir: {}`)."""
     if schema.get("type") == "array":
         return optional
     return "x-go-omitempty" in schema or (optional and "additionalProperties" in schema)
@@ -167,5 +161,5 @@ def _plan_of(schema: Schema) -> _Plan | None:
     if not resolved(schema).get("properties"):
         return None
     plan = _plan(referenced(schema))
-    # Nulls are gone from what is stored, so an object without rules and defaults needs no visit.
+    # Stored objects have no nulls, so an object without rules and defaults needs no visit.
     return plan if plan.rules or plan.empties or plan.defaults else None

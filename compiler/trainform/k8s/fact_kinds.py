@@ -1,4 +1,4 @@
-"""The kinds of cluster facts: objects that describe a cluster, which an Environment may declare."""
+"""The kinds of cluster facts, which an Environment declares to describe its cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "Topology": _KUEUE_FROM_ALPHA,
     "Queue": ("scheduling.volcano.sh/v1beta1",),
 }
-"""By kind, the API versions that have it, all of one group, the newest first."""
+"""API versions of each kind, all in one group, newest first."""
 
 CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue"})
 """Kinds without a namespace."""

@@ -1,4 +1,4 @@
-"""Labels and annotations of objects, and what matches them: label selectors, node affinity, tolerations."""
+"""Labels and annotations, and what matches labels: label selectors, node affinity, tolerations."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def labels_of(tree: Tree) -> Tree:
-    """`metadata.labels` of an object or of a template; empty where there are none."""
+    """`metadata.labels` of an object or template, or empty."""
     return table(metadata_of(tree), "labels")
 
 
 def annotations_of(tree: Tree) -> Tree:
-    """`metadata.annotations` of an object or of a template; empty where there are none."""
+    """`metadata.annotations` of an object or template, or empty."""
     return table(metadata_of(tree), "annotations")
 
 
 def selector_matches(selector: Tree, labels: Labels) -> bool:
-    """A `labelSelector`: all of its labels and expressions must match; an empty one matches everything."""
+    """Whether a `labelSelector` matches: all labels and expressions must; an empty selector matches everything."""
     wanted = table(selector, "matchLabels")
     if any(labels.get(key) != value for key, value in wanted.items()):
         return False
@@ -30,17 +30,14 @@ def selector_matches(selector: Tree, labels: Labels) -> bool:
 
 
 def selector_keys(selector: Tree) -> set[str]:
-    """The keys of the labels that a `labelSelector` looks at."""
+    """The label keys that a `labelSelector` uses."""
     expressions = tables(selector, "matchExpressions")
     return {*table(selector, "matchLabels"), *(text(each, "key") for each in expressions)}
 
 
 def node_matches(pod_spec: Tree, labels: Labels, keys: Collection[str]) -> bool:
-    """May a pod run on a node with these labels, as far as labels with these keys decide?
-
-    Counts `nodeSelector` and the required node affinity, whose terms are alternatives. A term that says
-    nothing about `keys` is met, and with it the whole affinity.
-    """
+    """Whether `nodeSelector` and required node affinity allow a node with these labels, judging by labels in `keys`
+    only. Affinity terms are alternatives; a term without any of `keys` matches."""
     wanted = table(pod_spec, "nodeSelector")
     if any(labels.get(key) != value for key, value in wanted.items() if key in keys):
         return False
@@ -53,7 +50,7 @@ def node_matches(pod_spec: Tree, labels: Labels, keys: Collection[str]) -> bool:
 
 
 def untolerated(taints: Iterable[Tree], tolerations: Iterable[Tree]) -> Tree | None:
-    """The first taint that keeps a pod with these tolerations away; `PreferNoSchedule` never does."""
+    """The first taint that these tolerations do not cover; `PreferNoSchedule` never counts."""
     given = list(tolerations)
     for taint in taints:
         hard = text(taint, "effect") in ("NoSchedule", "NoExecute")
@@ -75,13 +72,13 @@ def _matches(expression: Tree, labels: Labels) -> bool:
 
 
 def holds(operator: str, value: str | None, values: list[str]) -> bool:
-    """Whether a label with this value, None for an absent one, meets a requirement; no unknown operator does."""
+    """Whether a label value (None if absent) meets a requirement; an unknown operator never matches."""
     meets = _OPERATORS.get(operator)
     return meets is not None and meets(value, values)
 
 
 def _compare(value: str | None, values: list[str], sign: int) -> bool:
-    """Gt and Lt: both sides are integers, or nothing matches."""
+    """Gt and Lt compare integers; anything else does not match."""
     try:
         return value is not None and (int(value) - int(values[0])) * sign > 0
     except (ValueError, IndexError):
@@ -96,4 +93,4 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "Gt": lambda value, values: _compare(value, values, 1),
     "Lt": lambda value, values: _compare(value, values, -1),
 }
-"""An absent label (None) is in no list, and so matches NotIn."""
+"""NotIn also matches an absent label (None)."""

@@ -1,8 +1,5 @@
-"""Which names Kubernetes accepts: each rule returns why it refuses a name, or None.
-
-The rules are those of `k8s.io/apimachinery/pkg/util/validation`. A reason reads on after the name
-of the field: `metadata.name` "must be at most 63 characters long, not 70".
-"""
+"""Kubernetes' name rules from `k8s.io/apimachinery/pkg/util/validation`. A rule returns None or a reason that completes
+the field name, as in `metadata.name` "must be at most 63 characters long, not 70"."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ from functools import lru_cache
 NameRule = Callable[[str], "str | None"]
 
 LABEL_LENGTH = 63
-"""The longest RFC 1035 or RFC 1123 label, label value, and name part of a label key."""
+"""Maximum length of an RFC 1035 or RFC 1123 label, a label value, and the name part of a label key."""
 
 SUBDOMAIN_LENGTH = 253
-"""The longest RFC 1123 subdomain."""
+"""Maximum length of an RFC 1123 subdomain."""
 
 _LABEL = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
@@ -27,10 +24,7 @@ _PORT_WORDS = "must consist of lowercase letters, digits and single `-` between 
 def name_rule(
     pattern: str, words: str, longest: int | None = None, empty: str | None = "must not be empty"
 ) -> NameRule:
-    """A rule for names that match all of `pattern`; `words` is its reason, `empty` that for an empty name.
-
-    Answers are cached: all jobs use the same few names.
-    """
+    """A cached rule for names that match all of `pattern`; `words` is its reason, `empty` the one for empty names."""
     fits = re.compile(pattern).fullmatch
 
     @lru_cache
@@ -67,20 +61,20 @@ dns1123_subdomain = name_rule(
 """An RFC 1123 subdomain: most objects, such as a ConfigMap or a runtime."""
 
 label_value = name_rule(_QUALIFIED, _QUALIFIED_WORDS, LABEL_LENGTH, empty=None)
-"""The value of a label, which may be empty."""
+"""A label value, which may be empty."""
 
 env_var_name = name_rule("[ -<>-~]+", "must consist of printable ASCII characters other than `=`")
-"""The name of an environment variable, by the wider rule that holds since Kubernetes 1.34."""
+"""An environment variable name, by the relaxed rule of Kubernetes 1.34."""
 
 port_name = name_rule("(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*", _PORT_WORDS, 15, empty=_PORT_WORDS)
-"""The name of a port: an IANA service name."""
+"""A port name: an IANA service name."""
 
 _local_name = name_rule(_QUALIFIED, _QUALIFIED_WORDS, LABEL_LENGTH)
 
 
 @lru_cache
 def qualified_name(name: str) -> str | None:
-    """The key of a label or annotation, or a resource: `name`, or `prefix.example.com/name`."""
+    """A label key, annotation key or resource name: `name` or `prefix.example.com/name`."""
     prefix, slash, local = name.rpartition("/")
     if slash and (reason := dns1123_subdomain(prefix)):
         return f"has an invalid prefix before the `/`, which {reason}"
@@ -88,7 +82,7 @@ def qualified_name(name: str) -> str | None:
 
 
 def domain_path(name: str) -> str | None:
-    """A controller in `managedBy`: `domain/name`."""
+    """A `managedBy` controller: `domain/name`."""
     domain, slash, rest = name.partition("/")
     if not slash or not rest or dns1123_subdomain(domain):
         return "must be a domain and a name separated by `/`, such as `kueue.x-k8s.io/multikueue`"
@@ -98,5 +92,5 @@ def domain_path(name: str) -> str | None:
 
 
 def quoted(name: str, reason: str) -> str:
-    """What is wrong with `name`, which may be empty."""
+    """The reason, prefixed with `name` unless that is empty."""
     return f'"{name}" {reason}' if name else reason

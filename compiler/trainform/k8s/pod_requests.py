@@ -1,8 +1,5 @@
-"""What one pod requests of its node, counted as the scheduler counts it.
-
-As in Kubernetes' `PodRequests`, containers add up; of the init containers, which run in sequence, the largest counts,
-with the sidecars started before it; pod-level requests replace the sum; overhead is added.
-"""
+"""What a pod requests of its node, as in Kubernetes' `PodRequests`: containers add up, the largest init container
+counts together with the sidecars started before it, pod-level requests replace the sum, and overhead is added."""
 
 from __future__ import annotations
 
@@ -16,11 +13,8 @@ Requests = dict[str, Quantity]
 
 
 def pod_requests(pod_spec: Mapping[str, Any], *, limits_default_requests: bool = False) -> Requests:
-    """What one pod of this spec requests, overhead included.
-
-    With `limits_default_requests`, a limit without a request counts as the request, as the API
-    server will default it when the pod is made. Raises QuantityError for an amount that is none.
-    """
+    """Requests of one pod of this spec, overhead included. With `limits_default_requests`, a limit without a request
+    counts as the request, as the API server defaults it. Raises QuantityError for an invalid amount."""
     defaults = limits_default_requests
     requests: Requests = {}
     for container in pod_spec.get("containers") or ():
@@ -32,10 +26,7 @@ def pod_requests(pod_spec: Mapping[str, Any], *, limits_default_requests: bool =
 
 
 def scaled_sum(pods: Iterable[tuple[Mapping[str, Quantity], int]]) -> dict[str, str]:
-    """The canonical sum over pods, each given as `(requests of one pod, number of pods)`.
-
-    Names are in sorted order. The result is the `minResources` of a group of these pods.
-    """
+    """The canonical sum over `(requests of one pod, number of pods)`, sorted by name: the group's `minResources`."""
     total: Requests = {}
     for requests, count in pods:
         for name, amount in requests.items():
@@ -44,12 +35,12 @@ def scaled_sum(pods: Iterable[tuple[Mapping[str, Quantity], int]]) -> dict[str, 
 
 
 def format_requests(requests: Mapping[str, Quantity]) -> dict[str, str]:
-    """The amounts as Kubernetes writes them, by name in sorted order."""
+    """Canonical amounts, sorted by name."""
     return {name: str(requests[name]) for name in sorted(requests)}
 
 
 def pod_level_supports(resource: str) -> bool:
-    """Whether `resources` of a pod, rather than of a container, may set this resource."""
+    """Whether a pod-level `resources` may set this resource."""
     return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
@@ -62,14 +53,14 @@ def _requested(container: Mapping[str, Any], limits_default: bool) -> Requests:
 
 
 def _amounts(resources: Mapping[str, str | int] | None) -> Requests:
-    # As amounts are stored: a sum with `1e1`, which is stored as `10`, is not written with an exponent.
+    # Canonical first: a sum with `1e1`, stored as `10`, has no exponent.
     return {name: parse(canonical(amount)) for name, amount in resources.items()} if resources else {}
 
 
 def _count_init_containers(
     requests: Requests, init_containers: Iterable[Mapping[str, Any]], limits_default: bool
 ) -> None:
-    """Add the sidecars to `requests`, and raise it to what the largest moment of the start needs."""
+    """Adds the sidecars to `requests`, and raises it to the peak of the startup sequence."""
     sidecars: Requests = {}
     peak: Requests = {}
     for container in init_containers:
@@ -88,14 +79,14 @@ def _apply_pod_level(requests: Requests, resources: Mapping[str, Any], limits_de
     pod_level = _amounts(resources.get("requests"))
     if limits_default:
         for name, limit in _amounts(resources.get("limits")).items():
-            # Pages cannot be overcommitted, so there the limit counts whatever the containers request.
+            # Huge pages cannot be overcommitted: the limit counts whatever the containers request.
             if name not in requests or name.startswith("hugepages-"):
                 pod_level.setdefault(name, limit)
     requests.update((name, amount) for name, amount in pod_level.items() if pod_level_supports(name))
 
 
 def _add(total: Requests, more: Mapping[str, Quantity]) -> None:
-    # An amount that stands alone stays as it was written, so a first one is no addition to zero.
+    # The first amount is copied, not added to zero, to keep its format.
     for name, amount in more.items():
         total[name] = total[name] + amount if name in total else amount
 

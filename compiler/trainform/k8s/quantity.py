@@ -1,8 +1,5 @@
-"""Amounts of a resource, read, counted and written as Kubernetes' `resource.Quantity` does.
-
-Amounts are whole numbers of nano units, so arithmetic is exact. Results keep the format of the suffix (`DecimalSI`,
-`BinarySI` or `DecimalExponent`) that the amount was written with.
-"""
+"""`resource.Quantity` in Python: exact arithmetic on whole nano units; results keep the amount's format (`DecimalSI`,
+`BinarySI` or `DecimalExponent`)."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import Literal
 Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
 NANO = 10**9
-"""Nano units in one unit: the finest amount that Kubernetes keeps."""
+"""Nano units in one unit; Kubernetes keeps nothing finer."""
 
 _DECIMAL_SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -25,25 +22,22 @@ _SHAPE = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,9})")
 
 _LARGEST_BINARY = (2**63 - 1) * NANO
-"""Where Kubernetes cuts off amounts with a binary suffix; decimal ones have no bound."""
+"""Kubernetes' cap on amounts with a binary suffix; decimal ones have none."""
 
 _FAST_DIGITS = 18
-"""Decimal digits that surely fit a signed 64-bit integer: Kubernetes' fast path ends here."""
+"""Decimal digits that always fit an int64: the limit of Kubernetes' fast path."""
 
 _LONGEST = 200
-"""Characters, and powers of ten, beyond which a text is refused rather than computed with."""
+"""Maximum characters, and powers of ten; more is refused."""
 
 
 class QuantityError(ValueError):
-    """The text is no quantity; the message says why, in words for a user."""
+    """The text is not a quantity; the message is for users."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """An exact amount and the format that it is written in.
-
-    `nano` is the amount in nano units, `kept` the text if Kubernetes writes it back unchanged. Compares by amount.
-    """
+    """Exact amount in `nano` units, and its format; `kept` is the text if Kubernetes keeps it. Compares by amount."""
 
     nano: int
     format: Format = "DecimalSI"
@@ -53,7 +47,7 @@ class Quantity:
         return self.kept or _written(self)
 
     def __add__(self, other: Quantity) -> Quantity:
-        """The sum, in the format of the left amount; of the right one where the left is zero."""
+        """The sum, in the left amount's format; in the right one's if the left is zero."""
         return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
 
     def __mul__(self, times: int) -> Quantity:
@@ -78,30 +72,25 @@ ZERO = Quantity(0)
 
 
 def canonical(quantity: str | int) -> str:
-    """The text that Kubernetes stores for a quantity: `0.5` is `500m`, `1024Mi` is `1Gi`.
-
-    Raises QuantityError for anything that Kubernetes refuses to read.
-    """
+    """The text that Kubernetes stores: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. Raises QuantityError."""
     return _canonical(_text(quantity))
 
 
 def parse(quantity: str | int) -> Quantity:
-    """Read a quantity as it stands in a manifest; amounts below one nano unit count as one.
-
-    Raises QuantityError for anything that Kubernetes refuses to read.
-    """
+    """A quantity in a manifest; amounts below one nano unit become one. Raises QuantityError if Kubernetes rejects
+    it."""
     return _parse(_text(quantity))
 
 
 def whole_units(quantity: str | int) -> int:
-    """The amount in whole units, as `Quantity.value` of what `parse` reads. Raises QuantityError."""
+    """The amount in whole units, rounded as `Quantity.value`. Raises QuantityError."""
     return _value(_text(quantity))
 
 
 def _text(quantity: str | int) -> str:
     if isinstance(quantity, str):
         return quantity
-    # A bool is an int to Python, and an int of absurd length takes long to write.
+    # A bool is an int to Python, and printing a huge int is slow.
     if type(quantity) is int and quantity.bit_length() < _LONGEST:
         return str(quantity)
     raise QuantityError('a quantity must be a string such as "500m" or "16Gi", or a whole number')
@@ -144,11 +133,8 @@ def _suffix(text: str, suffix: str) -> tuple[Format, int]:
 
 
 def _decimal(whole: str, fraction: str, exponent: int) -> tuple[int, bool]:
-    """The amount in nano units, and whether Kubernetes keeps the text as it is.
-
-    It does so for numbers that its fast path reads and whose exponent is one that it would write;
-    that is why `+1E`, `01M` and `1.5e1` stay while `1e1`, `0.5` and `1000` are rewritten.
-    """
+    """The amount in nano units, and whether Kubernetes keeps the text: only if its fast path reads it and the exponent
+    is one that it writes. `+1E`, `01M` and `1.5e1` stay; `1e1`, `0.5` and `1000` are rewritten."""
     digits = whole + fraction
     scale = exponent - len(fraction)
     amount = int(digits) * 10 ** (scale + 9) if scale >= -9 else _ceil_div(int(digits), 10 ** -(scale + 9))
@@ -158,7 +144,7 @@ def _decimal(whole: str, fraction: str, exponent: int) -> tuple[int, bool]:
 
 
 def _binary(whole: str, fraction: str, exponent: int) -> tuple[int, bool]:
-    """As `_decimal` for binary suffixes; `1Ei` is too large for the fast path, so `+1Ei` is rewritten."""
+    """`_decimal` for binary suffixes; `1Ei` is too large for the fast path, so `+1Ei` is rewritten."""
     number = int(whole + fraction) << exponent
     amount = min(_ceil_div(number * NANO, 10 ** len(fraction)), _LARGEST_BINARY)
     fast = not fraction and len(whole) + exponent * 3 // 10 <= 14
@@ -172,7 +158,7 @@ def _ceil_div(number: int, divisor: int) -> int:
 def _written(quantity: Quantity) -> str:
     if not quantity.nano:
         return "0"
-    # Below 1024 a binary suffix has no use, and a fraction would be lost.
+    # Binary suffixes start at 1024 and cannot hold fractions.
     if quantity.format == "BinarySI" and abs(quantity.nano) >= 1024 * NANO and not quantity.nano % NANO:
         number, times = _factored(quantity.nano // NANO, 1024)
         return f"{number}{_BINARY_NAMES.get(10 * times, '')}"
@@ -180,12 +166,12 @@ def _written(quantity: Quantity) -> str:
     exponent = 3 * times - 9
     if quantity.format == "DecimalExponent":
         return f"{number}e{exponent}" if exponent else str(number)
-    # Kubernetes drops a suffix that it has no name for: `1000E` becomes `1`. So do we, to agree with it.
+    # Kubernetes drops a suffix that it has no name for (`1000E` becomes `1`); so do we.
     return f"{number}{_DECIMAL_NAMES.get(exponent, '')}"
 
 
 def _factored(number: int, factor: int) -> tuple[int, int]:
-    """`(rest, times)` such that `number == rest * factor**times` with the largest `times`."""
+    """`(rest, times)` with `number == rest * factor**times` and the largest `times`."""
     times = 0
     while not number % factor:
         number //= factor
@@ -194,7 +180,7 @@ def _factored(number: int, factor: int) -> tuple[int, int]:
 
 
 def _reason(text: str) -> str:
-    """Why a text is no quantity, and the nearest text that is one."""
+    """Why a text is not a quantity, with the nearest valid text."""
     if not text:
         return "an empty string is not a quantity"
     if len(text) > _LONGEST:
@@ -204,7 +190,7 @@ def _reason(text: str) -> str:
 
 
 def _nearest(text: str) -> str:
-    """`"1Gi" or "1G"` for `1GB` and `1gi`: the unit that the case or a trailing `b` hides."""
+    """Suggestions for a wrong case or a trailing `b`: `"1Gi" or "1G"` for `1GB` and `1gi`."""
     unit = re.fullmatch(r"([+-]?[0-9]+(?:\.[0-9]+)?) ?([kKmMgGtTpP])([iI]?)[bB]?", text)
     if unit is None:
         return ""

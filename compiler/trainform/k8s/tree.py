@@ -1,8 +1,5 @@
-"""Kubernetes objects as plain trees of dict, list and scalars.
-
-A tree comes from a user and may have any shape, so the readers here never fail: a field of the wrong type reads
-as absent. What is wrong with a shape is for `k8s.schema` to say.
-"""
+"""Kubernetes objects as plain trees. Trees come from users, so these readers never fail: a field of the wrong type
+counts as absent, and `k8s.schema` reports it."""
 
 from __future__ import annotations
 
@@ -18,17 +15,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Tree = dict[str, Any]
-"""A JSON object. What Kubernetes owns stays untyped: a schema says what is valid."""
+"""A JSON object. Kubernetes' own objects stay untyped; schemas validate them."""
 
 
 def table(tree: Tree, key: str) -> Tree:
-    """The mapping at `key`; empty where there is none."""
+    """The mapping at `key`, or empty."""
     value = tree.get(key)
     return value if type(value) is dict else {}
 
 
 def tables(tree: Tree, key: str) -> list[Tree]:
-    """The mappings of the list at `key`, by position: an entry that is not a mapping reads as empty."""
+    """The list of mappings at `key`; entries of another type become empty ones."""
     value = tree.get(key)
     if type(value) is not list:
         return []
@@ -39,18 +36,18 @@ def tables(tree: Tree, key: str) -> list[Tree]:
 
 
 def text(tree: Tree, key: str) -> str:
-    """The string at `key`; empty where there is none."""
+    """The string at `key`, or empty."""
     value = tree.get(key)
     return value if type(value) is str else ""
 
 
 def texts(tree: Tree, key: str) -> list[str]:
-    """The strings of the list at `key`, by position: an entry that is not a string reads as empty."""
+    """The list of strings at `key`; entries of another type become empty ones."""
     return [entry if type(entry) is str else "" for entry in sequence(tree.get(key))]
 
 
 def number(tree: Tree, key: str) -> int | None:
-    """The integer at `key`, or None where there is none."""
+    """The integer at `key`, or None."""
     value = tree.get(key)
     return value if type(value) is int else None
 
@@ -61,7 +58,7 @@ def sequence(value: Any) -> list[Any]:
 
 
 def value_at(tree: Any, path: Path, default: Any = None) -> Any:
-    """The value at `path`, or `default` where the tree has no such element."""
+    """The value at `path`, or `default`."""
     for part in path:
         try:
             tree = tree[part]
@@ -71,22 +68,22 @@ def value_at(tree: Any, path: Path, default: Any = None) -> Any:
 
 
 def metadata_of(tree: Tree) -> Tree:
-    """The metadata of an object; empty where there is none."""
+    """The object's metadata, or empty."""
     return table(tree, "metadata")
 
 
 def name_of(tree: Tree) -> str:
-    """`metadata.name`; empty where there is none."""
+    """`metadata.name`, or empty."""
     return text(metadata_of(tree), "name")
 
 
 def object_name(tree: Tree) -> str:
-    """Kind and name, as kubectl writes them: `JobSet/llm`."""
+    """Kind and name as kubectl writes them: `JobSet/llm`."""
     return f"{text(tree, 'kind')}/{name_of(tree)}"
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A copy of a tree with `change` applied to every string in it; keys stay."""
+    """A copy of a tree with `change` applied to every string value; keys stay."""
     if isinstance(value, dict):
         return {key: map_texts(each, change) for key, each in value.items()}
     if isinstance(value, list):
@@ -95,15 +92,12 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def without_nulls(tree: T) -> T:
-    """The tree without keys whose value is null, as the API server prunes them.
-
-    Subtrees without nulls are shared with the given tree, which is not changed.
-    """
+    """The tree without null values, as the API server prunes them. Shares subtrees without nulls."""
     return without(tree, _is_null) if _has_nulls(tree) else tree
 
 
 def _has_nulls(value: Any) -> bool:
-    """Whether any key below has the value null; nearly no tree has one, so this comes before the pruning."""
+    """Whether any key below is null; nearly no tree has one, so this is checked before pruning."""
     if isinstance(value, dict):
         for child in value.values():
             if child is None or (isinstance(child, (dict, list)) and _has_nulls(child)):
@@ -120,7 +114,7 @@ def _is_null(value: Any) -> bool:
 
 
 def without(value: Any, is_gone: Callable[[Any], bool]) -> Any:
-    """The tree without the keys for whose value `is_gone` holds; subtrees that have none are shared."""
+    """The tree without keys whose value satisfies `is_gone`; shares subtrees that have none."""
     if isinstance(value, dict):
         kept = {key: without(child, is_gone) for key, child in value.items() if not is_gone(child)}
         same = len(kept) == len(value) and all(map(is_, kept.values(), value.values()))

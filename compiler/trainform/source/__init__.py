@@ -1,4 +1,4 @@
-"""The front end: YAML and JSON as Kubernetes reads them, with places for every diagnostic."""
+"""Reads YAML and JSON as Kubernetes does, with positions for diagnostics."""
 
 from trainform.source.document import Document
 from trainform.source.load import Loaded, load

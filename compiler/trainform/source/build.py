@@ -1,4 +1,4 @@
-"""From nodes to plain trees, fast; what is wrong is only noticed here and explained in `findings`."""
+"""Builds plain trees from nodes, fast. Problems are only noticed here; `findings` explains them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Tree = Any
 
 
 def is_merge(key: Node) -> bool:
-    """Is this the key `<<`, unquoted?"""
+    """Whether the key is an unquoted `<<`."""
     return isinstance(key, ScalarNode) and key.value == "<<" and not key.style
 
 
 def read_key(node: Node) -> str | None:
-    """A mapping key as Kubernetes' JSON has it; None where it refuses the key."""
+    """A mapping key as in Kubernetes' JSON; None if Kubernetes rejects it."""
     if not isinstance(node, ScalarNode):
         return None
     try:
@@ -29,7 +29,7 @@ def read_key(node: Node) -> str | None:
 
 
 def read_scalar(node: ScalarNode) -> Scalar:
-    """The value of a scalar; ValueError where its text does not fit its tag."""
+    """The value of a scalar; ValueError if its text does not fit its tag."""
     tag: Any = node.tag
     if isinstance(tag, str):
         return read_tagged(tag, node.value)
@@ -37,11 +37,8 @@ def read_scalar(node: ScalarNode) -> Scalar:
 
 
 class Builder:
-    """Builds trees, and remembers whether anything needs a second look.
-
-    `flawed`: `findings` would have something to say. `ambiguous`: a plain scalar is a string for
-    Kubernetes and something else for other readers. Aliased nodes are built anew at each place.
-    """
+    """Builds trees and notes whether they need a second look; aliased nodes are rebuilt at each use. `flawed`:
+    `findings` has something to report. `ambiguous`: a plain scalar is a string only for Kubernetes."""
 
     __slots__ = ("ambiguous", "flawed")
 
@@ -50,7 +47,7 @@ class Builder:
         self.flawed = False
 
     def build(self, node: Node) -> Tree:
-        """The tree of a node. Total: what cannot be read keeps its text, what cannot be a key is left out."""
+        """The tree of a node. Never fails: unreadable values keep their text, and invalid keys are dropped."""
         kind = type(node)
         if kind is ScalarNode:
             return node.value if node.tag is None else self._scalar(node)
@@ -79,7 +76,7 @@ class Builder:
 
     def _merged(self, pairs: list[tuple[Node, Node]]) -> dict[str, Tree]:
         """A mapping with merge keys: merged entries come first, explicit ones win."""
-        self.flawed = True  # rare enough to look twice
+        self.flawed = True  # rare, so always check
         tree: dict[str, Tree] = {}
         for key, value in pairs:
             if is_merge(key):
@@ -122,6 +119,6 @@ class Builder:
 
 
 def merge_sources(value: Node) -> list[MappingNode]:
-    """The mappings that a merge key's value names, the strongest first; other nodes are left out."""
+    """The mappings in a merge key's value, highest precedence first; other nodes are skipped."""
     sources = value.value if isinstance(value, SequenceNode) else [value]
     return [source for source in sources if isinstance(source, MappingNode)]

@@ -1,4 +1,4 @@
-"""One object of a source file, and where its elements stand."""
+"""One object of a source file, with the positions of its elements."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ from trainform.source.part import Part
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """One object: a YAML document, or an item of a `kind: List`.
-
-    `tree` is plain dict, list, str, int, float, bool and None, read as Kubernetes reads it. Paths
-    count from the object's root. `ambiguous` says that `plain_scalars_read_differently` finds some.
-    """
+    """A YAML document, or an item of a `kind: List`; paths count from its root. `tree` is plain dict, list, str, int,
+    float, bool and None as Kubernetes reads it. `ambiguous`: `plain_scalars_read_differently` finds something."""
 
     tree: dict[str, Any]
     part: Part
@@ -29,35 +26,32 @@ class Document:
         return self.part.source.file
 
     def line(self, number: int) -> str:
-        """The text of one line of the file, counted from 1, without its end."""
+        """One line of the file, counted from 1, without its line ending."""
         return self.part.source.line(number)
 
     def position(self, path: Path) -> Position:
-        """Where the value at `path` stands; of its nearest parent when it is absent.
-
-        A value that goes on for lines of its own, below its key, is shown at the key.
-        """
+        """Position of the value at `path`, or of its key for a block value; of the nearest parent if absent."""
         key, value = self._nearest(path)[-1]
         is_block = isinstance(value, CollectionNode) and not value.flow_style
         return self._position_of(key if key and is_block else value)
 
     def key_position(self, path: Path) -> Position:
-        """Where the key of `path` stands, or the list item; of an absent element, its nearest parent's."""
+        """Position of the key at `path`, or of the list item; of the nearest parent if absent."""
         key, value = self._nearest(path)[-1]
         return self._position_of(key or value)
 
     def written(self, path: Path) -> str | None:
-        """The plain scalar at `path` as the user wrote it; None for anything else, or when absent."""
+        """The plain scalar at `path` as written; None for anything else or if absent."""
         steps = self._nearest(path)
         node = steps[-1][1]
         complete = len(steps) == len(self.prefix + path) + 1
         return node.value if complete and isinstance(node, ScalarNode) and not node.style else None
 
     def plain_scalars_read_differently(self) -> list[Diagnostic]:
-        """A warning for each plain scalar that is a string for Kubernetes, and something else for others."""
+        """Warnings for plain scalars that are strings for Kubernetes but not for other parsers."""
         if not self.ambiguous or self.part.root is None:
             return []
-        from trainform.source.findings import ambiguous_scalars  # few documents have any
+        from trainform.source.findings import ambiguous_scalars  # rarely needed
 
         size = len(self.prefix)
         return [
@@ -78,7 +72,7 @@ class Document:
         return self.part.position_of(node) if node else self.part.position_at(0)
 
     def _nearest(self, path: Path) -> list[tuple[Node | None, Node | None]]:
-        """Key and value of each element on the way to `path`, as far as they exist."""
+        """Key and value of each element along `path`, as far as they exist."""
         steps: list[tuple[Node | None, Node | None]] = [(None, self.part.root)]
         for step in self.prefix + path:
             node = steps[-1][1]

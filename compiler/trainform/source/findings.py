@@ -1,4 +1,4 @@
-"""The second look at a document that the builder found flawed: what is wrong, where, what to write."""
+"""Explains the problems of a document that the builder found flawed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def findings(part: Part, root: Node) -> list[Diagnostic]:
-    """Every problem of a document that parses, in the order of the text; paths from the document's root."""
+    """Problems of a document that parses, in text order; paths count from the document's root."""
     inspector = _Inspector(part)
     for path, node in _walk(root):
         inspector.look_at(path, node)
@@ -26,7 +26,7 @@ def findings(part: Part, root: Node) -> list[Diagnostic]:
 
 
 def ambiguous_scalars(root: Node) -> Iterator[tuple[Path, ScalarNode, str]]:
-    """Path, node and text of each plain scalar, keys included, that only Kubernetes takes for a string."""
+    """Path, node and text of each plain scalar, keys included, that only Kubernetes reads as a string."""
     for path, node in _walk(root):
         if isinstance(node, MappingNode):
             for key, _ in node.value:
@@ -44,7 +44,7 @@ def _is_ambiguous(node: Node) -> bool:
 
 
 def _walk(root: Node) -> Iterator[tuple[Path, Node]]:
-    """Each value of a document with its path, aliased ones once, where their anchor stands."""
+    """Each value of a document with its path; aliased ones once, at their anchor."""
     seen: set[int] = set()
     waiting: list[tuple[Path, Node]] = [((), root)]
     while waiting:

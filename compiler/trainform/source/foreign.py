@@ -1,4 +1,4 @@
-"""What got into a YAML file by accident: the leftovers of other tools, and characters that look like others."""
+"""Accidental content in YAML files: leftovers of other tools and lookalike characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """A syntax error of one document; `index` counts characters from the document's start."""
+    """A syntax error; `index` counts characters from the document's start."""
 
     index: int
     message: str
@@ -23,7 +23,7 @@ _SEPARATOR = re.compile(r"^(?: +---|-{4,}) *$", re.MULTILINE)
 _LOOKALIKE = re.compile(
     "(?:^ *|[:\"'-])([\u00a0\u2000-\u200a\u202f\u205f\u3000])|([\u200b\u2060\ufeff\uff1a])", re.MULTILINE
 )
-"""A space that is none, where it could be taken for structure; what is never meant, anywhere."""
+"""First group: a lookalike space where it could pass for structure. Second: characters that are wrong anywhere."""
 _MEANT = {
     "\u200b": ("is invisible here", "delete it"),
     "\u2060": ("is invisible here", "delete it"),
@@ -34,10 +34,8 @@ _SPACE = ("is not a space in YAML", "replace it with normal spaces")
 
 
 def foreign(text: str, index: int) -> Complaint | None:
-    """The accident behind a parser's complaint about `index`, if it is one.
-
-    Merge conflict markers may stand anywhere; anything else in the line of the complaint or the one above.
-    """
+    """The accident behind a parser error at `index`, if any. Merge conflict markers are found anywhere, others only in
+    the line of the error or the one above."""
     if found := _CONFLICT.search(text):
         message = f"{found[0].split()[0]} marks an unresolved merge conflict"
         return Complaint(found.start(), message, "keep one side and delete the three markers")

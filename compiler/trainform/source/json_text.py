@@ -1,4 +1,4 @@
-"""JSON, several times faster than through the YAML parser."""
+"""Reads JSON several times faster than the YAML parser."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a
 
 
 def read_json(text: str) -> Any:
-    """The tree of a JSON text; ValueError for anything that the YAML parser should look at instead.
-
-    That is: what is no JSON, duplicate keys, lone surrogates, absurd depth and absurd numbers.
-    """
+    """The tree of a JSON text. ValueError for input that the YAML parser should handle: invalid JSON, duplicate keys,
+    lone surrogates, excessive depth or numbers."""
     try:
         tree = _DECODER.decode(text)
     except RecursionError as error:
@@ -47,7 +45,7 @@ def _refuse(word: str) -> NoReturn:
 
 
 def _height(tree: Any) -> int:
-    """Nesting of a tree that Python's recursion limit is known to bound."""
+    """Nesting of a tree; recursion is safe because the JSON decoder has limited the depth."""
     if isinstance(tree, dict):
         return 1 + max(map(_height, tree.values()), default=0)
     return 1 + max(map(_height, tree), default=0) if isinstance(tree, list) else 0
@@ -57,5 +55,5 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_
 
 
 def without_pairs(text: str) -> str:
-    """The text with other characters in place of surrogate pairs, which YAML does not have; offsets stay."""
+    """The text with surrogate pair escapes, which YAML lacks, replaced by as many other characters."""
     return _SURROGATE_PAIR.sub("_" * 12, text) if "\\u" in text else text

@@ -1,4 +1,4 @@
-"""A cap on what aliases may expand to: a few lines of YAML can stand for more nodes than fit in memory."""
+"""Limits alias expansion: a few lines of YAML can expand to more nodes than fit in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 from trainform.source.parser import MAX_DEPTH, LimitError, too_deep
 
 MAX_NODES = 1_000_000
-"""Nodes that a document may have once its aliases are expanded."""
+"""Maximum nodes of a document after alias expansion."""
 
 
 class _Size(NamedTuple):
@@ -18,10 +18,8 @@ class _Size(NamedTuple):
 
 
 def check_expansion(root: Node) -> None:
-    """Raises LimitError for a graph that should not become a tree: a cycle, or one too deep or too large.
-
-    Each node is looked at once, however often it is aliased.
-    """
+    """Raises LimitError if the graph has a cycle or its expansion is too deep or too large. Visits each node once,
+    however often it is aliased."""
     _measure(root, {}, set())
 
 

@@ -1,4 +1,4 @@
-"""From the text of a file to its objects and everything that is wrong with them."""
+"""Loads the objects of a file, and its problems."""
 
 from __future__ import annotations
 
@@ -17,27 +17,22 @@ from trainform.source.text import Source, decode, split_documents
 
 
 class Loaded(NamedTuple):
-    """The objects of a file in its order, and its problems.
-
-    An object with problems of its own (such as a duplicate key) is included, as their `place`.
-    """
+    """Objects of a file in order, and its problems. Objects with problems of their own (such as a duplicate key) are
+    included and are the problems' `place`."""
 
     documents: list[Document]
     diagnostics: list[Diagnostic]
 
 
 def load(text: str | bytes, file: str) -> Loaded:
-    """Reads a YAML stream or a JSON text as Kubernetes would.
-
-    Empty documents are skipped; items of a `kind: List` become documents of their own. Never raises
-    for bad input: a document that is broken does not hide the others.
-    """
+    """Reads a YAML stream or JSON text as Kubernetes does. Empty documents are skipped, items of a `kind: List` become
+    documents, and bad input never raises: a broken document does not hide the others."""
     source, problem = decode(text, file)
     return Loaded([], [problem]) if problem else load_source(source)
 
 
 def load_source(source: Source) -> Loaded:
-    """`load` for a text that is decoded already."""
+    """`load` for decoded text."""
     loaded = Loaded([], [])
     if not _load_json(source, loaded):
         for start, part in split_documents(source.text):
@@ -46,7 +41,7 @@ def load_source(source: Source) -> Loaded:
 
 
 def _load_json(source: Source, loaded: Loaded) -> bool:
-    """Loads a source that is one JSON object; False where the YAML parser has to look at it."""
+    """Loads a source that is one JSON object; False if the YAML parser must read it."""
     if not source.text.lstrip().startswith("{"):
         return False
     try:
@@ -58,7 +53,7 @@ def _load_json(source: Source, loaded: Loaded) -> bool:
 
 
 class Parsed(NamedTuple):
-    """What one document of a file says; where it cannot be read, `tree` is None and `diagnostics` say why."""
+    """The content of one document; if unreadable, `tree` is None and `diagnostics` explain why."""
 
     part: Part
     tree: Any = None
@@ -67,12 +62,12 @@ class Parsed(NamedTuple):
 
     @property
     def place(self) -> Document:
-        """Where in the text the elements of the tree stand."""
+        """Positions for the tree's elements."""
         return Document({}, self.part)
 
 
 def read_part(part: Part) -> Parsed:
-    """The tree of a YAML document; an empty one is None."""
+    """Parses a YAML document; the tree of an empty one is None."""
     try:
         root = compose(part.text)
         if root is not None and "*" in part.text:
@@ -106,7 +101,7 @@ def _add_objects(parsed: Parsed, loaded: Loaded) -> None:
 
 
 def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """A tree, or what stands in it when it is a List, with the path from the document's root."""
+    """The tree, or the items of a List, with paths from the document's root."""
     items = tree.get("items") if isinstance(tree, dict) and _is_list(tree) else tree
     if items is None:
         return
@@ -118,12 +113,12 @@ def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def _is_list(tree: dict[str, Any]) -> bool:
-    """Whether an object is but the wrapper of others, as kubectl prints several."""
+    """Whether the object only wraps others, as in kubectl's output."""
     return tree.get("kind") == "List"
 
 
 def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagnostic:
-    """The problem, in the object to whose part of the file it belongs."""
+    """The problem, assigned to the object that contains it."""
     for document in documents:
         size = len(document.prefix)
         if problem.path[:size] == document.prefix:

@@ -1,8 +1,5 @@
-"""PyYAML's C parser, driven directly: text in, nodes with places out.
-
-PyYAML's own resolver and constructor take two thirds of a load and read scalars unlike Kubernetes.
-Here the C composer calls back for one thing only: what a scalar without a tag stands for.
-"""
+"""PyYAML's C parser, driven directly. PyYAML's own resolver and constructor take two thirds of a load and read scalars
+unlike Kubernetes; here the C composer only calls back to resolve untagged scalars."""
 
 from __future__ import annotations
 
@@ -31,11 +28,11 @@ except ImportError as error:
     ) from error
 
 MAX_DEPTH = 100
-"""Nesting that a document may have; Kubernetes objects stay below 30."""
+"""Maximum nesting of a document; Kubernetes objects stay below 30."""
 
 
 class LimitError(YAMLError):
-    """A document that is YAML, but that must not be read: what a diagnostic says, for the node at `mark`."""
+    """Valid YAML that must not be loaded, with the diagnostic's text for the node at `mark`."""
 
     def __init__(self, mark: Any, message: str, hint: str, code: str = "TF004") -> None:
         super().__init__(message)
@@ -46,20 +43,17 @@ class LimitError(YAMLError):
 
 
 def too_deep(mark: Any) -> LimitError:
-    """The error for a node that is nested deeper than `MAX_DEPTH`."""
+    """The error for a node nested deeper than `MAX_DEPTH`."""
     message = f"the document is nested more than {MAX_DEPTH} levels deep"
     return LimitError(mark, message, "flatten it; Kubernetes objects stay below 30")
 
 
 class _Parser(CParser):
-    """The C parser with Kubernetes' scalars.
+    """The C parser with Kubernetes' scalars. A node's `tag` is None for a string, a tuple holding the value that
+    `suspicious` returned, or a str if the document names a tag. The tuple also appears for `! "12"`, but quoted scalars
+    are always strings: check `style`."""
 
-    A node's `tag` is None for a string, the value in a tuple where `suspicious` has something to say,
-    and a str where the document names a tag. (The tuple stands also where `! "12"` is quoted: a
-    quoted scalar is always a string, look at `style`.)
-    """
-
-    __slots__ = ("depth",)  # slots: a third of the cost of counting
+    __slots__ = ("depth",)  # slots cut the cost of counting to a third
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -71,7 +65,7 @@ class _Parser(CParser):
         return suspicious(value)
 
     def descend_resolver(self, parent: Node | None, index: object) -> None:
-        # Some releases of libyaml have no limit of their own, and the C composer recurses.
+        # Some releases of libyaml have no depth limit, and the C composer recurses.
         self.depth += 1
         if self.depth > MAX_DEPTH and parent is not None:
             raise too_deep(parent.start_mark)
@@ -81,11 +75,8 @@ class _Parser(CParser):
 
 
 def compose(text: str) -> Node | None:
-    """The nodes of one document, or None when it is empty.
-
-    Raises yaml.YAMLError for what is no YAML, and LimitError, which is one. Aliased nodes are shared, so that the
-    result may be a graph, even one with cycles.
-    """
+    """The nodes of one document, or None if it is empty. Raises yaml.YAMLError for invalid YAML, and its subclass
+    LimitError. Aliased nodes are shared, so the result may be a graph, even a cyclic one."""
     try:
         return _Parser(text).get_single_node()
     except ComposerError as error:
@@ -95,7 +86,7 @@ def compose(text: str) -> Node | None:
 
 
 def _compose_reanchored(text: str) -> Node | None:
-    """`compose` for a document that gives an anchor twice: YAML allows it, PyYAML's C composer does not."""
+    """`compose` for a document that repeats an anchor: valid YAML, but PyYAML's C composer rejects it."""
     anchors: dict[str, Node] = {}
     top: list[Node] = []
     opened: list[tuple[CollectionNode | None, list[Node]]] = [(None, top)]

@@ -1,4 +1,4 @@
-"""The text of one YAML document of a file, and the nodes that know where its elements stand."""
+"""The text of one YAML document in a file, and the nodes that give its elements' positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Entry = tuple[Node, Node]
 
 
 class Part:
-    """The part of a file that holds one YAML document; its nodes are kept only once they are asked for."""
+    """One YAML document in a file; its nodes are created and kept on demand."""
 
     def __init__(self, source: Source, start: int, text: str) -> None:
         self.source = source
@@ -29,18 +29,15 @@ class Part:
 
     @cached_property
     def root(self) -> Node | None:
-        """The nodes with their marks, by a second parse; None where JSON was read that is no YAML."""
+        """The nodes with their marks, from a second parse; None for JSON that is not YAML."""
         try:
             return compose(without_pairs(self.text))
         except YAMLError:
             return None
 
     def entries(self, node: MappingNode) -> dict[str | None, Entry]:
-        """The entries of a mapping by key, those that win: the last of equal keys, then merged ones.
-
-        Kept by the identity of the node, which lives as long as `root`: a mapping may be asked for each of
-        thousands of keys.
-        """
+        """The effective entries of a mapping by key: the last of equal keys, then merged ones. Cached by node identity,
+        valid as long as `root`, since a mapping may be queried for thousands of keys."""
         found = self._entries.get(id(node))
         if found is None:
             found = self._entries[id(node)] = {}
@@ -52,12 +49,12 @@ class Part:
         return self.position_at(node.start_mark.index)
 
     def position_at(self, index: int) -> Position:
-        """Line and column in the file of a character of this part."""
+        """Line and column in the file for an offset in this part."""
         return self.source.position_at(self.start + index)
 
 
 def _entries(node: MappingNode) -> Iterator[Entry]:
-    """The entries of a mapping, those that win first."""
+    """A mapping's entries in order of precedence."""
     yield from (pair for pair in reversed(node.value) if not is_merge(pair[0]))
     for key, value in reversed(node.value):
         if is_merge(key):

@@ -1,9 +1,6 @@
-"""Plain YAML scalars as Kubernetes reads them.
-
-Kubernetes turns YAML into JSON with a fork of go-yaml v2, then reads the JSON. The rules below are
-those of that path: YAML 1.1 booleans, C-like integers with underscores, floats that become integers
-when integral, no base 60 and no dates. https://github.com/kubernetes-sigs/yaml
-"""
+"""Plain YAML scalars as Kubernetes reads them: by way of a fork of go-yaml v2 and JSON,
+https://github.com/kubernetes-sigs/yaml. YAML 1.1 booleans, C-like integers with underscores, integral floats as
+integers, no base 60, no dates."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _STRAY_UNDERSCORE = re.compile(r"(?<![0-9])_|_(?![0-9])")
 
 FIRST_CHARACTERS = frozenset(["", *"0123456789+-._=<~yYnNtTfFoO"])
-"""What a plain scalar starts with that some reader could take for anything but a string."""
+"""First characters of plain scalars that some parser could read as something other than a string."""
 
 _READ_DIFFERENTLY = re.compile(
     r"""[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?   # base 60: 22:22
@@ -44,11 +41,9 @@ _READ_DIFFERENTLY = re.compile(
 
 @lru_cache(maxsize=8192)
 def suspicious(text: str) -> tuple[Scalar] | None:
-    """What a plain scalar that starts with one of `FIRST_CHARACTERS` stands for.
-
-    None for a string in every YAML parser; otherwise the value in a tuple. A string in a tuple is one that other
-    parsers read as something else. The caller must refuse infinities and NaN, which JSON does not have.
-    """
+    """The value of a plain scalar that starts with one of `FIRST_CHARACTERS`: None for a string in every YAML parser,
+    else the value in a tuple. A string in a tuple is read differently by other parsers. The caller must reject
+    infinities and NaN, which JSON lacks."""
     value = read_plain(text)
     if type(value) is str and not _READ_DIFFERENTLY.fullmatch(text):
         return None
@@ -56,7 +51,7 @@ def suspicious(text: str) -> tuple[Scalar] | None:
 
 
 def read_plain(text: str) -> Scalar:
-    """The value of a plain scalar without a tag."""
+    """The value of an untagged plain scalar."""
     if text in _WORDS:
         return _WORDS[text]
     number = _read_number(text) if text[0] in "0123456789+-." else None
@@ -64,7 +59,7 @@ def read_plain(text: str) -> Scalar:
 
 
 def _read_number(text: str) -> int | float | None:
-    # After a leading point, Go wants its underscores between digits; elsewhere they vanish.
+    # After a leading point, Go allows underscores between digits only; elsewhere it drops them.
     if text[0] == "." and _STRAY_UNDERSCORE.search(text):
         return None
     digits = text.replace("_", "")
@@ -76,10 +71,10 @@ def _read_number(text: str) -> int | float | None:
 
 
 def _read_integer(match: re.Match[str]) -> int | None:
-    """A Go int64 or uint64, or None where the number fits neither."""
+    """A Go int64 or uint64, or None if out of range."""
     sign, *groups = match.groups()
     base, digits = next((base, text) for base, text in zip(_BASES, groups, strict=True) if text)
-    if len(digits) > 64:  # no such number fits; Python refuses to read thousands of digits
+    if len(digits) > 64:  # out of range, and Python refuses to read thousands of digits
         return None
     value = int(digits, base)
     if sign == "-":
@@ -90,7 +85,7 @@ def _read_integer(match: re.Match[str]) -> int | None:
 
 
 def _json_number(number: float) -> int | float:
-    """A float as it comes back out of Go's JSON: an integer where it is printed as one."""
+    """A float after Go's JSON round trip: an integer if Go prints it as one."""
     if not number.is_integer() or abs(number) >= 1e21:
         return number
     if abs(number) < 1e16:
@@ -101,10 +96,8 @@ def _json_number(number: float) -> int | float:
 
 
 def read_tagged(tag: str, text: str) -> Scalar:
-    """The value of a scalar with an explicit tag; ValueError where the text cannot be read as that.
-
-    A tag unknown to Kubernetes is as good as `!!str` to it.
-    """
+    """The value of a scalar with an explicit tag (unknown ones count as `!!str`); ValueError if the text does not
+    fit."""
     name = tag.removeprefix("tag:yaml.org,2002:")
     if name == "binary":
         return _read_binary(text)
@@ -134,7 +127,7 @@ def _read_binary(text: str) -> str:
 
 
 def key_text(value: Scalar) -> str | None:
-    """A mapping key as JSON has it, or None for a null, which Kubernetes refuses."""
+    """A mapping key as in JSON; None for null, which Kubernetes rejects."""
     if isinstance(value, str) or value is None:
         return value
     if isinstance(value, bool):
@@ -143,7 +136,7 @@ def key_text(value: Scalar) -> str | None:
 
 
 def _float_key(value: float) -> str:
-    """Go's shortest form for 32 bits (`FormatFloat(value, 'g', -1, 32)`); infinities as they are written."""
+    """Go's shortest 32-bit form (`FormatFloat(value, 'g', -1, 32)`); infinities as in the source."""
     if not math.isfinite(value):
         return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
     try:

@@ -1,4 +1,4 @@
-"""libyaml's complaints in plain words, with a hint for the usual mistakes."""
+"""libyaml's errors in plain words, with hints for common mistakes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _INDENT_HINT = "indent it like its neighbors, or two spaces more than the line a
 
 
 def complaint(text: str, error: YAMLError | UnicodeError) -> Complaint:
-    """What a failed parse of `text` comes down to."""
-    if not isinstance(error, MarkedYAMLError):  # the reader's and the encoder's errors have no mark
+    """The likely mistake behind a failed parse of `text`."""
+    if not isinstance(error, MarkedYAMLError):  # reader and encoder errors
         return _forbidden_character(text, error)
     problem = error.problem or ""
     index = _index(error.problem_mark)
@@ -39,7 +39,7 @@ def _index(mark: Any) -> int:
 
 
 def _line(text: str, index: int) -> str:
-    """The line of the character at `index`, up to its end."""
+    """The line around `index`."""
     end = text.find("\n", index)
     return text[text.rfind("\n", 0, index) + 1 : end if end >= 0 else len(text)]
 
@@ -62,7 +62,7 @@ def _forbidden_character(text: str, error: Exception) -> Complaint:
 
 
 def _in_plain_words(text: str, problem: str, start: int, index: int) -> Complaint | None:
-    """The mistake behind a complaint of libyaml about `index`, in something that began at `start`."""
+    """The mistake behind libyaml's error at `index`, in a construct that began at `start`."""
     for phrase, explain in _MISTAKES.items():
         if phrase in problem:
             return explain(text, start, index)
@@ -114,7 +114,7 @@ def _no_colon(text: str, start: int, index: int) -> Complaint:
 
 
 def _unfit(text: str, start: int, index: int) -> Complaint:
-    """No key where one is due: text behind a value that ended, or a wrong indentation."""
+    """A missing key: text after a finished value, or wrong indentation."""
     before = _before(text, index)
     rest = text[index:].split("\n")[0].strip()
     if before.strip(" -"):
@@ -207,8 +207,8 @@ _FIXED_WORDS: dict[str, tuple[Any, ...]] = {
         "put --- between the documents",
     ),
 }
-"""By a phrase of libyaml's complaint: whether ours is shown at the start of what libyaml was reading, its message and
-hint (where `{}` is the character there), and its code if it has one of its own."""
+"""By a phrase of libyaml's error: whether to report it at the start of the construct, the message and hint (with `{}`
+for the character there), and the code unless it is the default."""
 
 _MISTAKES = {
     "cannot start any token": _bad_start,

@@ -1,4 +1,4 @@
-"""Bytes to text, text to documents: encodings, lines, offsets."""
+"""Decodes files and splits documents: encodings, lines, offsets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from trainform.diagnostics import Diagnostic, Path, Position
 
 MAX_SIZE = 16 * 2**20
-"""Bytes (of text: characters) that a file may have."""
+"""Maximum bytes (characters, if given text) of a file."""
 
 _WIDE = {
     b"\xff\xfe": "UTF-16",
@@ -25,22 +25,22 @@ _CONTENT = re.compile(r"^[ \t]*[^%#\s]", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The text of one file: a place for problems that belong to no document."""
+    """The text of one file; the place of problems outside any document."""
 
     file: str
     text: str
 
     def position(self, path: Path) -> Position:
-        """The start of the file: the text as a whole has no elements."""
+        """The start of the file, which has no elements."""
         return Position(1, 1)
 
     def position_at(self, offset: int) -> Position:
-        """Line and column of the character at `offset`, counted from 0."""
+        """Line and column, from 1, of the character at `offset`, from 0."""
         number = bisect_right(self._starts, offset)
         return Position(number, offset - self._starts[number - 1] + 1)
 
     def line(self, number: int) -> str:
-        """The text of one line, counted from 1, without its end; empty beyond the last."""
+        """One line, counted from 1, without its line ending; empty past the last."""
         if not 0 < number <= len(self._starts):
             return ""
         start = self._starts[number - 1]
@@ -49,12 +49,12 @@ class Source:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each line starts: made for the first problem, since a file may have thousands."""
+        """Offsets of line starts, computed on the first problem: a file may have thousands."""
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
 
 def decode(text: str | bytes, file: str) -> tuple[Source, Diagnostic | None]:
-    """The text of a file with its lines ended by `\\n`, or why it cannot be read."""
+    """The text of a file with `\\n` line endings, or why it cannot be read."""
     if len(text) > MAX_SIZE:
         message = f"the file is larger than {MAX_SIZE >> 20} MiB"
         return _refused(file, "TF004", message, "split it into several files")
@@ -74,7 +74,7 @@ def _with_newlines(text: str) -> str:
 
 
 def _wide_encoding(data: bytes) -> str:
-    """UTF-16 or UTF-32, by mark or by the zero bytes of an ASCII letter; empty for anything else."""
+    """UTF-16 or UTF-32, by BOM or the zero bytes of an ASCII letter; else empty."""
     marks = [name for mark, name in _WIDE.items() if data.startswith(mark)]
     if marks:
         return marks[-1]
@@ -98,11 +98,9 @@ def _not_utf8(data: bytes, file: str, error: UnicodeDecodeError) -> tuple[Source
 
 
 def split_documents(text: str) -> Iterator[tuple[int, str]]:
-    """Each document of a stream with its offset; documents of blanks and comments may be among them.
-
-    Nothing in YAML may hide a line that starts with `---` or `...`, so cutting there is safe, and a
-    broken document does not take the others with it. Directives stay with the document below them.
-    """
+    """Each document of a stream with its offset; some may be only blanks and comments. YAML cannot hide a line that
+    starts with `---` or `...`, so splitting there is safe and isolates broken documents. Directives stay with the
+    document below."""
     start = 0
     for marker in _MARKER.finditer(text):
         part = text[start : marker.start(1)]

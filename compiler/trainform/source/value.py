@@ -1,4 +1,4 @@
-"""One YAML or JSON value of any kind, from a text that itself stands in a document."""
+"""One YAML or JSON value from text inside a document."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from trainform.source.text import decode, split_documents
 
 
 def load_value(text: str, file: str) -> Parsed:
-    """Reads a text that holds a single YAML document, be it a mapping, a list or a scalar.
-
-    An empty text is null. Never raises for bad input.
-    """
+    """Reads text with a single YAML document: a mapping, list or scalar; empty text is null. Bad input never raises."""
     source, problem = decode(text, file)
     whole = Part(source, 0, source.text)
     if problem:
@@ -22,7 +19,7 @@ def load_value(text: str, file: str) -> Parsed:
         try:
             return Parsed(whole, read_json(source.text))
         except ValueError:
-            pass  # no JSON: the YAML parser says why, or reads it
+            pass  # not JSON: the YAML parser reads it or explains why not
     found = [read_part(Part(source, start, part)) for start, part in split_documents(source.text)]
     found = [parsed for parsed in found if parsed.tree is not None or parsed.diagnostics]
     if len(found) > 1:

@@ -1,6 +1,5 @@
-"""What to write in place of a field that the API does not know, where people expect one: fields of older dialects, and
-of other kinds of job. The API server drops these silently. The tables are keyed by the path without list indexes.
-"""
+"""Replacements for unknown fields that people expect, from older dialects and other job kinds; the API server drops
+such fields silently. Tables are keyed by path without list indexes."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ from trainform.diagnostics import Path
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What takes the place of a field, with an example to copy."""
+    """The replacement for a field, with an example to copy."""
 
     instead: str
     example: str = ""
     older: bool = False
-    """Once a field of the API."""
+    """Whether the API once had the field."""
 
     @property
     def hint(self) -> str:
@@ -29,14 +28,14 @@ class Advice:
 
 
 def advice(table: dict[str, Advice], path: Path) -> Advice | None:
-    """The entry of a table for `path`, or None."""
+    """The advice for `path`, or None."""
     text = "".join("[]" if isinstance(part, int) else f".{part}" for part in path)
     return table.get(text.removeprefix("."))
 
 
 def spread(rows: dict[str, Advice]) -> dict[str, Advice]:
-    """A table from rows whose keys may have alternatives, `spec.{queue,queueName}`; in the advice, `<field>` is the
-    last field of the key. Of two rows for one field the later one counts."""
+    """A table from rows whose keys may have alternatives, `spec.{queue,queueName}`; later rows win. In the advice,
+    `<field>` is the key's last field."""
     table = {}
     for pattern, row in rows.items():
         choices = [part.split(",") for part in re.split("[{}]", pattern)]

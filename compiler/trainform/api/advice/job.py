@@ -35,22 +35,22 @@ _PATCHED = (
     "{affinity,imagePullSecrets,initContainers,schedulingGates,serviceAccountName,terminationGracePeriodSeconds,"
     "tolerations}"
 )
-"""Fields of pods that a patch may set."""
+"""Pod fields that a patch may set."""
 
 _OTHERS = (
     "{dnsPolicy,hostNetwork,priorityClassName,restartPolicy,runtimeClassName,schedulerName,shareProcessNamespace,"
     "topologySpreadConstraints}"
 )
-"""Fields of pods that only a runtime may set."""
+"""Pod fields that only a runtime may set."""
 
 _OF_CONTAINER = "{envFrom,imagePullPolicy,lifecycle,livenessProbe,ports,workingDir}"
-"""Fields of a container that only a runtime may set."""
+"""Container fields that only a runtime may set."""
 
 _EITHER = "spec{,.trainer}"
 
 JOB = spread(
     {
-        # Fields of pods and of other kinds of job.
+        # Fields of pods and other job kinds.
         f"{_EITHER}.{_PATCHED}": Advice(f"write {_POD_PATCH}.spec.<field>"),
         "spec.nodeSelector": Advice(f"write {_POD_PATCH}.spec.<field>"),
         f"{_EITHER}.{_OTHERS}": Advice(f"{_RUNTIME}, at {POD}.<field>"),
@@ -67,7 +67,7 @@ JOB = spread(
             f"{_RUNTIME}, at spec.template.spec.replicatedJobs, or patch it with runtimePatches"
         ),
         "spec.{flux,jax,mpi,torch,xgboost}": Advice(f"{_RUNTIME}, at spec.mlPolicy.<field>"),
-        # Fields of older dialects, and what a job says elsewhere.
+        # Fields of older dialects, and fields with another place in a job.
         "spec.{podTemplateOverrides,podSpecOverrides,templateOverrides}": Advice(
             f"write {_JOB_PATCH}", _pod_patch("nodeSelector: {gpu: h100}"), older=True
         ),
@@ -143,4 +143,4 @@ ANY_OTHER: dict[str, Advice] = {
         'resourcesPerNode: {limits: {nvidia.com/gpu: "8"}, requests: {cpu: "16"}}',
     ),
 }
-"""Objects in which any unknown field that resembles no known one has the same cause."""
+"""Objects in which unknown fields without a similar known one share one cause."""

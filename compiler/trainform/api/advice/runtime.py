@@ -11,7 +11,7 @@ ELASTIC = Advice(
     "mlPolicy: {numNodes: 4, torch: {}} with template.spec.failurePolicy: {maxRestarts: 3}",
     older=True,
 )
-"""Of runtimes and of jobs alike."""
+"""Advice for runtimes and jobs alike."""
 
 _PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
 _POD_FIELDS = (
@@ -33,4 +33,3 @@ RUNTIME = spread(
         "spec.template.replicatedJobs": Advice(f"write {TEMPLATE}.replicatedJobs"),
     }
 )
-"""Advice for a runtime."""

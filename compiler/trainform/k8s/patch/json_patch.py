@@ -1,7 +1,4 @@
-"""JSON Patch (RFC 6902) over plain trees.
-
-A result shares parts with the document and the patch: change none of them in place.
-"""
+"""JSON Patch (RFC 6902) over plain trees. Results share parts with the document and the patch: do not mutate."""
 
 from __future__ import annotations
 
@@ -24,15 +21,15 @@ _MEMBERS = {
     "copy": ("from", "path"),
     "test": ("path", "value"),
 }
-"""The operations, each with the members that it must have; others are ignored, as the RFC says."""
+"""Required members of each operation; others are ignored, as the RFC says."""
 
 _SHOWN = 60
-"""Characters of a value that still fit into a message."""
+"""Maximum characters of a value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation of a patch: `op` is its name, `index` its place, `source` what the RFC calls `from`."""
+    """One operation of a patch: `op` is its name, `index` its position, `source` the RFC's `from`."""
 
     index: int
     op: str
@@ -41,18 +38,15 @@ class Operation:
     value: Any = None
 
     def touches(self, pointer: Pointer) -> bool:
-        """Whether it can change the element at `pointer`, by itself or with a parent."""
+        """Whether it can change the element at `pointer`, directly or through a parent."""
         if self.op == "test":
             return False
         return _leads_to(self.path, pointer) or (self.op == "move" and _leads_to(self.source, pointer))
 
 
 class JsonPatchError(ValueError):
-    """An operation that is malformed or cannot be carried out.
-
-    `operation` is its index, `member` the member at fault (empty for the operation as a whole); the text
-    says what is wrong, `hint` what to write instead.
-    """
+    """A malformed operation, or one that cannot be applied. `operation` is its index, `member` the faulty member (empty
+    for the whole operation), the text the cause, and `hint` the fix."""
 
     def __init__(self, message: str, operation: int, member: str = "", hint: str = "") -> None:
         super().__init__(message)
@@ -62,7 +56,7 @@ class JsonPatchError(ValueError):
 
 
 def read_operations(patch: Sequence[Any]) -> tuple[list[Operation], list[JsonPatchError]]:
-    """The operations of a patch in their order, and what is wrong with the others."""
+    """The valid operations of a patch in order, and the errors of the others."""
     operations, problems = [], []
     for index, entry in enumerate(patch):
         try:
@@ -73,7 +67,7 @@ def read_operations(patch: Sequence[Any]) -> tuple[list[Operation], list[JsonPat
 
 
 def apply(document: Any, operations: Iterable[Operation]) -> Any:
-    """The document after all operations. Raises JsonPatchError at the first that cannot be carried out."""
+    """The document after all operations; raises JsonPatchError at the first that cannot be applied."""
     last = 0
     for operation in operations:
         document, last = _carry_out(document, operation), operation.index
@@ -84,8 +78,8 @@ def apply(document: Any, operations: Iterable[Operation]) -> Any:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Equality as JSON has it: 1 is 1.0 and neither true nor "1"; members of objects have no order."""
-    if left is right:  # what documents share need not be looked at
+    """JSON equality: 1 equals 1.0 but neither true nor "1"; member order is ignored."""
+    if left is right:  # shared parts
         return True
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same_json(left[key], right[key]) for key in left)
@@ -138,7 +132,7 @@ def _carry_out(document: Any, operation: Operation) -> Any:
 
 
 def _without_moved(document: Any, operation: Operation) -> Any:
-    """What is left once a move has taken its value out of the document; a copy leaves it whole."""
+    """The document with a moved value removed; a copy leaves it whole."""
     if operation.op == "copy":
         return document
     path = operation.path
@@ -173,7 +167,7 @@ def _shown(value: Any) -> str:
 
 
 def _is_bounded(document: Any) -> bool:
-    """Whether the document is one that could have been read: repeated copies can grow without bound."""
+    """Whether the document is within the reader's limits: repeated copies can grow it without bound."""
     count = 0
     waiting = [(document, 0)]
     while waiting:

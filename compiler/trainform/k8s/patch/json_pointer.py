@@ -1,7 +1,4 @@
-"""JSON pointers (RFC 6901) into plain trees: reading them, following them, changing what they point at.
-
-No tree is ever changed: a change copies the containers on the way and shares all others.
-"""
+"""JSON pointers (RFC 6901) into plain trees. Changes copy the containers on the path and share all others."""
 
 from __future__ import annotations
 
@@ -12,17 +9,17 @@ from typing import Any
 from trainform.diagnostics.suggest import did_you_mean
 
 Pointer = tuple[str, ...]
-"""The unescaped tokens, `("metadata", "labels", "example.com/team")`; empty for the whole document."""
+"""Unescaped tokens, `("metadata", "labels", "example.com/team")`; empty for the whole document."""
 
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 _BAD_ESCAPE = re.compile("~(?![01])")
 _END = "-"
 _LISTED = 8
-"""So many known members still fit into a hint."""
+"""Maximum number of known members in a hint."""
 
 
 class PointerError(ValueError):
-    """A pointer that is none, or that leads nowhere: the text says why, `hint` what to write."""
+    """A pointer that is malformed or points at nothing; `hint` is the fix."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -30,7 +27,7 @@ class PointerError(ValueError):
 
 
 def parse(text: str) -> Pointer:
-    """The tokens of a pointer as it is written. Raises PointerError."""
+    """The tokens of a written pointer; raises PointerError."""
     if not text:
         return ()
     if text[0] != "/":
@@ -43,19 +40,19 @@ def parse(text: str) -> Pointer:
 
 
 def written(pointer: Pointer) -> str:
-    """The pointer as it is written in a patch; the empty string for the whole document."""
+    """The pointer as written in a patch; empty for the whole document."""
     return "".join("/" + _escaped(token) for token in pointer)
 
 
 def resolve(document: Any, pointer: Pointer) -> Any:
-    """The element that the pointer leads to. Raises PointerError where there is none."""
+    """The element at the pointer; raises PointerError if there is none."""
     for depth in range(len(pointer)):
         document = document[_key(document, pointer, depth)]
     return document
 
 
 def inserted(document: Any, pointer: Pointer, value: Any) -> Any:
-    """The document with `value` at the pointer: a new entry of a list, or any member of a mapping."""
+    """The document with `value` inserted: a new list entry, or a new or replaced member of a mapping."""
 
     def insert(container: Any) -> Any:
         if isinstance(container, dict):
@@ -69,7 +66,7 @@ def inserted(document: Any, pointer: Pointer, value: Any) -> Any:
 
 
 def replaced(document: Any, pointer: Pointer, value: Any) -> Any:
-    """The document with `value` in place of the element that is at the pointer."""
+    """The document with `value` in place of the existing element at the pointer."""
 
     def replace(container: Any) -> Any:
         return _with(container, _key(container, pointer, len(pointer) - 1), value)
@@ -78,7 +75,7 @@ def replaced(document: Any, pointer: Pointer, value: Any) -> Any:
 
 
 def removed(document: Any, pointer: Pointer) -> Any:
-    """The document without the element that is at the pointer."""
+    """The document without the element at the pointer."""
 
     def remove(container: Any) -> Any:
         rest = container.copy() if isinstance(container, dict | list) else container
@@ -91,7 +88,7 @@ def removed(document: Any, pointer: Pointer) -> Any:
 
 
 def _changed(document: Any, pointer: Pointer, change: Callable[[Any], Any], depth: int = 0) -> Any:
-    """The document, whose parent has `depth` tokens, with `change` made to what holds the pointer's element."""
+    """The document with `change` applied to the container of the pointer's element; its parent has `depth` tokens."""
     if depth == len(pointer) - 1:
         return change(document)
     key = _key(document, pointer, depth)
@@ -105,7 +102,7 @@ def _with(container: Any, key: str | int, value: Any) -> Any:
 
 
 def _key(container: Any, pointer: Pointer, depth: int) -> Any:
-    """The key or index of the existing element that token `depth` of the pointer names in `container`."""
+    """The existing key or index in `container` for token `depth` of the pointer."""
     token = pointer[depth]
     if isinstance(container, list):
         return _place(container, pointer, depth, len(container) - 1)
@@ -121,7 +118,7 @@ def _no_container(pointer: Pointer) -> PointerError:
 
 
 def _place(container: list[Any], pointer: Pointer, depth: int, highest: int) -> int:
-    """The index that a token names in a list; `-` is the place after the last entry."""
+    """The list index for a token; `-` is the end of the list."""
     token, where = pointer[depth], _where(pointer[:depth])
     if token == _END:
         if highest == len(container):
@@ -143,7 +140,7 @@ def _index_of(container: list[Any], name: str) -> str:
 
 
 def _missing(container: dict[str, Any], pointer: Pointer, depth: int) -> str:
-    """What was probably meant by a member that does not exist."""
+    """A hint for a member that does not exist."""
     token, rest = pointer[depth], pointer[depth + 1 :]
     slashed = next((key for key in container if key.startswith(f"{token}/")), "")
     if slashed or (rest and "." in token):

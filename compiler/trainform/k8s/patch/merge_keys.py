@@ -1,8 +1,5 @@
-"""Which lists of an object merge, and by what: the `patchStrategy` and `patchMergeKey` tags of the API types.
-
-The tags are those of core/v1, batch/v1, meta/v1 and JobSet's v1alpha2. A list without a tag is
-replaced whole (tolerations, command, args, envFrom, rules of policies); a map always merges.
-"""
+"""Which lists merge, and by which key: `patchStrategy` and `patchMergeKey` tags of core/v1, batch/v1, meta/v1 and
+JobSet v1alpha2. Untagged lists (tolerations, command, args, envFrom, policy rules) are replaced; maps always merge."""
 
 from __future__ import annotations
 
@@ -14,12 +11,11 @@ _NOTHING: Mapping[str, MergeNode] = MappingProxyType({})
 
 
 class MergeNode(NamedTuple):
-    """How one field merges, and what is known of the fields below it.
+    """How a field merges.
 
-    `fields` are those of the map, or of each entry of the list. A list with `merges` merges by the field `merge_key` of
-    its entries, or if that is empty by the entries themselves. `one_of`: entries have one field besides the merge key
-    (the source of a volume), and a patch with another one replaces it (`retainKeys` in the tags). `keeps_order`:
-    entries stay where they are, and new ones are appended.
+    `fields` describe the map, or each list entry. A list with `merges` merges by `merge_key`, or by the entries
+    themselves if that is empty. `one_of`: entries have one field besides the merge key (a volume's source), and a patch
+    replaces it (`retainKeys`). `keeps_order`: entries keep their position; new ones are appended.
     """
 
     fields: Mapping[str, MergeNode] = _NOTHING
@@ -30,7 +26,7 @@ class MergeNode(NamedTuple):
 
 
 PLAIN = MergeNode()
-"""A field of which nothing is known: maps merge, lists are replaced."""
+"""A field without known tags: maps merge, lists are replaced."""
 
 
 def _by(merge_key: str, **fields: MergeNode) -> MergeNode:
@@ -48,7 +44,7 @@ def _map(**fields: MergeNode) -> MergeNode:
 METADATA = _map(finalizers=MergeNode(merges=True), ownerReferences=_by("uid"))
 
 OBJECT = _map(metadata=METADATA)
-"""Any object of which no more than its metadata is known."""
+"""Any object; only its metadata is known."""
 
 _CONTAINERS = _by(
     "name",
@@ -76,7 +72,7 @@ POD_TEMPLATE = _map(metadata=METADATA, spec=POD_SPEC)
 
 JOB_TEMPLATE = _map(metadata=METADATA, spec=_map(template=POD_TEMPLATE))
 
-# JobSet starts replicated jobs in the order of the list and lets each depend on earlier ones only.
+# JobSet starts replicated jobs in list order, and each may depend only on earlier ones.
 _REPLICATED_JOBS = MergeNode(
     {"template": JOB_TEMPLATE, "dependsOn": _by("name")}, merges=True, merge_key="name", keeps_order=True
 )

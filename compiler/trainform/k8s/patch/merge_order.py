@@ -1,4 +1,4 @@
-"""How the entries of a merged list are told apart, and in which order they stand."""
+"""Keys and order of entries in merged lists."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from trainform.diagnostics import Path
 
 
 class MergeError(ValueError):
-    """A patch that cannot be applied: `path` is the place in the patch, the text says why."""
+    """A patch that cannot be applied; `path` is the location in the patch."""
 
     def __init__(self, message: str, path: Path = ()) -> None:
         super().__init__(message)
         self.path = path
 
     def under(self, key: str | int) -> MergeError:
-        """The same error, seen from the parent that holds the patch under `key`."""
+        """The same error with `key` prepended to its path."""
         self.path = (key, *self.path)
         return self
 
 
 def entry_key(entry: Any, index: int, merge_key: str) -> Hashable:
-    """What an entry is merged by: its member `merge_key`, or the entry itself where that is empty.
-
-    Raises MergeError at `index` for an entry that has no such key.
-    """
+    """The merge key of an entry: its member `merge_key`, or the entry itself if that is empty. Raises MergeError at
+    `index` if the entry has no such key."""
     key = entry
     if merge_key:
         key = entry.get(merge_key) if isinstance(entry, dict) else None
@@ -40,18 +38,15 @@ def entry_keys(entries: Sequence[Any], merge_key: str) -> list[Hashable]:
 
 
 def first_places(keys: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Where each key stands; of entries with the same one (a port of two protocols) the first."""
+    """The first index of each key; a port with two protocols repeats its key."""
     return {key: index for index, key in reversed(list(enumerate(keys)))}
 
 
 def in_patch_order(
     entries: Sequence[Any], keys: Sequence[Hashable], patched: Sequence[Hashable], base: Sequence[Hashable]
 ) -> list[Any]:
-    """The entries with `keys` in the order that Kubernetes gives to a merged list.
-
-    Those whose key is in `patched` stand in that order; the others keep the order that they have
-    in `base` and stand before the first patched entry that followed them there.
-    """
+    """The entries, with their `keys`, in Kubernetes' order for merged lists: those in `patched` in that order, each
+    other one in `base` order and before the first patched entry that followed it there."""
     place = first_places(base)
     groups: dict[Hashable, list[Any]] = {key: [] for key in patched}
     others: list[tuple[int, Any]] = []

@@ -1,10 +1,8 @@
-"""Kubernetes' strategic merge patch over plain trees.
+"""Kubernetes' strategic merge patch over plain trees. Results share parts with both inputs: do not mutate.
 
-Maps merge, null removes, and lists merge entry by entry where the API types say so (see `merge_keys`); other lists are
-replaced. The result shares parts with both trees: change none of them in place.
-
-Entries of a merged list stand in the order of the patch; each entry of the base stands before the first patched one
-that followed it there. So volumes `extra, shm` merged into `cfg, host` give `extra, shm, cfg, host`.
+Maps merge, null removes, and lists merge by entry or are replaced, as `merge_keys` says. Merged lists follow the
+patch's order; a base entry precedes the first patched entry that followed it: `extra, shm` merged into `cfg, host`
+gives `extra, shm, cfg, host`.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ _SET_ORDER = "$setElementOrder"
 
 
 def merge(base: Mapping[str, Any], patch: Mapping[str, Any], node: MergeNode = POD_TEMPLATE) -> Tree:
-    """`base` with `patch` applied; `node` says which kind of object both are.
+    """`base` with `patch` applied; `node` describes both. Raises MergeError.
 
-    Knows the directives `$patch` (`replace`, `delete`), `$retainKeys`, `$setElementOrder/<list>`
-    and `$deleteFromPrimitiveList/<list>`. A volume or resource claim whose patch names another
-    source gets that source in place of the old one. Raises MergeError.
+    Supports `$patch` (`replace`, `delete`), `$retainKeys`, `$setElementOrder/<list>` and
+    `$deleteFromPrimitiveList/<list>`. A patch that names another source of a volume or resource claim replaces the old
+    source.
     """
     if _PATCH in patch:
         return _replacement(patch)
@@ -49,20 +47,16 @@ def merge(base: Mapping[str, Any], patch: Mapping[str, Any], node: MergeNode = P
 
 
 def replaced_sources(base: Iterable[Tree], patch: Iterable[Tree]) -> list[str]:
-    """Names of volumes of a pod whose source a patch of its volumes replaces by another kind.
-
-    Kubernetes' merge alone would leave such a volume with both sources, which the API refuses.
-    """
+    """Names of pod volumes whose source `patch` replaces with another kind. Kubernetes' merge would keep both sources,
+    which the API rejects."""
     held = {volume["name"]: volume.keys() for volume in base}
     changed = [volume for volume in patch if len(volume) > 1 and volume["name"] in held]
     return [volume["name"] for volume in changed if held[volume["name"]] - volume.keys()]
 
 
 def without_unset(tree: Any) -> Any:
-    """The tree as a typed client sends it: without nulls and empty lists, which so change nothing.
-
-    Shares every part that has neither.
-    """
+    """The tree as a typed client sends it, without nulls and empty lists, which change nothing. Shares unchanged
+    parts."""
     return without(tree, lambda value: value is None or value == [])
 
 
@@ -78,13 +72,13 @@ def _merged(base: Any, patch: Any, node: MergeNode, key: str | int) -> Any:
 
 
 def _stated(value: Any, key: str | int) -> Any:
-    """What a patch says of a place that the base lacks: its value, less nulls and directives."""
+    """The patch's value for a field absent in the base, without nulls and directives."""
     if isinstance(value, list):
         return _shared(value, [_stated(v, i) for i, v in enumerate(value) if not _is_directed(v)])
     if not isinstance(value, dict):
         return value
     try:
-        # Kubernetes forgets what `$patch: replace` puts into an absent part; here it counts.
+        # Kubernetes drops the content of `$patch: replace` in an absent field; we keep it.
         if _PATCH in value:
             return _replacement(value)
         return _shared(value, {k: _stated(v, k) for k, v in value.items() if v is not None and k[:1] != "$"})
@@ -93,7 +87,7 @@ def _stated(value: Any, key: str | int) -> Any:
 
 
 def _shared(old: Any, new: Any) -> Any:
-    """`old` where `new` is a copy of it with the very same parts."""
+    """`old` if `new` is a copy of it with identical parts, else `new`."""
     if len(old) != len(new):
         return new
     keys = old if isinstance(old, dict) else range(len(old))
@@ -129,7 +123,7 @@ def _merge_entries(
 
 
 def _of_same_source(base: Tree, patch: Tree, merge_key: str) -> Tree:
-    """The base entry, less a source that the patch replaces by another kind."""
+    """The base entry, without its source if the patch sets another kind."""
     sources = [key for key, value in patch.items() if value is not None and key != merge_key]
     if not sources:
         return base
@@ -149,7 +143,7 @@ def _replacement(patch: Mapping[str, Any]) -> Tree:
 
 
 def _direct_entries(base: list[Any], patch: list[Any], merge_key: str) -> tuple[list[Any], list[Any]]:
-    """Both lists after the `$patch` entries: `delete` removes one from the base, `replace` all."""
+    """Both lists after `$patch` entries: `delete` removes a base entry, `replace` all of them."""
     if not any(map(_is_directed, patch)):
         return base, patch
     deleted: list[Hashable] = []
@@ -178,7 +172,7 @@ def _retained(base: Mapping[str, Any], patch: Mapping[str, Any]) -> Tree:
 def _direct_list(
     merged: Tree, base: Mapping[str, Any], patch: Mapping[str, Any], directive: str, node: MergeNode
 ) -> None:
-    """Carry out `$setElementOrder/<name>` or `$deleteFromPrimitiveList/<name>` on the merged list."""
+    """Applies `$setElementOrder/<name>` or `$deleteFromPrimitiveList/<name>` to the merged list."""
     kind, _, name = directive.partition("/")
     listed, entries = patch[directive], merged.get(name)
     if kind not in (_SET_ORDER, _DELETE_FROM) or not isinstance(listed, list):

@@ -1,1 +1,1 @@
-"""What the API server and webhooks refuse beyond the schema."""
+"""What the API server and webhooks reject beyond the schema."""

@@ -1,4 +1,4 @@
-"""The API server's rules for containers; variables, probes and resources have files of their own."""
+"""The API server's rules for containers, except variables, probes and resources."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from trainform.k8s.tree import Tree, number, table, tables, text, texts
 _SIMPLE_MOUNT = {"name", "mountPath", "readOnly"}
 
 _HostPorts = dict[tuple[int, str, str], str]
-"""Which container has a port of the node, by number, protocol and address."""
+"""The container that uses each host port, by number, protocol and address."""
 
 
 def check(spec: Tree, volumes: frozenset[str], path: Path, found: Found) -> None:
-    """Each container and init container of a pod spec whose pods have these volumes."""
+    """Checks each container and init container of a pod spec; `volumes` are its pods' volume names."""
     host_network = spec.get("hostNetwork") is True
     for key in ("containers", "initContainers"):
         taken: _HostPorts = {}
@@ -89,7 +89,7 @@ def _check_ports(container: Tree, host_network: bool, taken: _HostPorts, path: P
 def _check_host_port(
     port: Tree, host_network: bool, taken: _HostPorts, container: str, path: Path, found: Found
 ) -> None:
-    """A port of the node: in range, no other container's, and with `hostNetwork` the container's own."""
+    """A host port must be in range, unique in the pod, and equal to the container port with `hostNetwork`."""
     inner = number(port, "containerPort")
     outer = number(port, "hostPort") or (inner if host_network else None)
     if outer is None:
@@ -109,7 +109,7 @@ def _check_security(context: Tree, path: Path, found: Found) -> None:
     check_between(context, 0, LARGEST_ID, ("runAsUser", "runAsGroup"), "TF535", path, found)
     if context.get("allowPrivilegeEscalation") is not False:
         return
-    # A container that has the privileges already cannot be kept from them.
+    # A container with these privileges cannot forbid escalation.
     at, hint = (*path, "allowPrivilegeEscalation"), "remove one of the two"
     if context.get("privileged") is True:
         found.tell(at, "TF535", "must not be false with privileged: true", hint)

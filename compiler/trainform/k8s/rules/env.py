@@ -1,4 +1,4 @@
-"""The API server's rules for the environment of a container."""
+"""The API server's rules for container environments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rules that webhooks and CEL expressions of the cluster put on facts, beyond the shape.
-
-Each takes an object of the right shape. The rules of quotas are Kueue's, those of the others Kubernetes'.
-"""
+"""Webhook and CEL rules for cluster facts of valid shape: Kueue's for quotas, Kubernetes' for the others."""
 
 from __future__ import annotations
 
@@ -16,38 +13,38 @@ from trainform.k8s.tree import Tree, name_of, table, tables, text, texts
 
 HOSTNAME = "kubernetes.io/hostname"
 HIGHEST_PRIORITY = 10**9
-"""The highest value of a PriorityClass that is none of the system's."""
+"""Highest value of a non-system PriorityClass."""
 
 _BOUNDS = ("min", "defaultRequest", "default", "max")
-"""The amounts of a LimitRange in ascending order."""
+"""Amounts of a LimitRange, in ascending order."""
 
 
 def cluster_queue(fact: Tree, found: Found) -> None:
-    """Quotas in order; limits of borrowing and lending only in a cohort; the fields of its API version."""
+    """Quotas are consistent, borrowing and lending limits need a cohort, and fields match the API version."""
     message = "without a cohort, there is no one to borrow from or lend to"
     _check_quotas(fact, "cohort", cohort_of(fact), message, found)
 
 
 def cohort(fact: Tree, found: Found) -> None:
-    """Quotas in order; limits of borrowing and lending only below a parent."""
+    """Quotas are consistent; borrowing and lending limits need a parent."""
     message = "a cohort without a parent has no one to borrow from or lend to"
     _check_quotas(fact, "parent", parent_of(fact), message, found)
 
 
 def cohort_of(cluster_queue: Tree) -> str:
-    """The cohort that a ClusterQueue names, in the field of either API version; empty for none."""
+    """The ClusterQueue's cohort, from either API version's field; empty if none."""
     spec = table(cluster_queue, "spec")
     return text(spec, "cohortName") or text(spec, "cohort")
 
 
 def parent_of(cohort: Tree) -> str:
-    """The parent that a Cohort names, in the field of either API version; empty for a root."""
+    """The Cohort's parent, from either API version's field; empty for a root."""
     spec = table(cohort, "spec")
     return text(spec, "parentName") or text(spec, "parent")
 
 
 def resource_flavor(fact: Tree, found: Found) -> None:
-    """A flavor of a topology names its nodes; tolerations are those of a pod."""
+    """A flavor with a topology has node labels; tolerations follow the pod rules."""
     spec = table(fact, "spec")
     if text(spec, "topologyName") and not table(spec, "nodeLabels"):
         message = "also needs nodeLabels to select the nodes of the topology"
@@ -59,7 +56,7 @@ def resource_flavor(fact: Tree, found: Found) -> None:
 
 
 def topology(fact: Tree, found: Found) -> None:
-    """The name of the host, if a level at all, is the lowest."""
+    """The hostname level, if present, is the lowest."""
     levels = [text(level, "nodeLabel") for level in tables(table(fact, "spec"), "levels")]
     if HOSTNAME in levels[:-1]:
         path = ("spec", "levels", levels.index(HOSTNAME), "nodeLabel")
@@ -67,14 +64,14 @@ def topology(fact: Tree, found: Found) -> None:
 
 
 def priority_class(fact: Tree, found: Found) -> None:
-    """Names and values of the system's own classes are the system's."""
+    """System names and values are reserved."""
     system = name_of(fact).startswith("system-")
     if fact["value"] > HIGHEST_PRIORITY and not system:
         _refuse(found, ("value",), f"must be at most {HIGHEST_PRIORITY}, not {fact['value']}")
 
 
 def limit_range(fact: Tree, found: Found) -> None:
-    """The bounds and defaults of each entry are in ascending order."""
+    """Bounds and defaults of each entry are in ascending order."""
     for index, item in enumerate(tables(table(fact, "spec"), "limits")):
         path = ("spec", "limits", index)
         if item["type"] == "Pod":
@@ -100,8 +97,8 @@ def _check_ascending(item: Tree, path: Path, found: Found) -> None:
 
 
 def _check_quotas(fact: Tree, older: str, lender: str, alone: str, found: Found) -> None:
-    """The quotas of a ClusterQueue or Cohort, whose `lender` stands in the field `older`; v1beta2 renamed that, and the
-    API server drops a field of the other version. `alone` is said of limits without a lender."""
+    """Quotas of a ClusterQueue or Cohort. v1beta2 renamed `older`, the field with its `lender`; the API server drops
+    the other version's field. `alone` is the message for limits without a lender."""
     spec, newer = table(fact, "spec"), f"{older}Name"
     wrong, right = (older, newer) if fact["apiVersion"].endswith("/v1beta2") else (newer, older)
     if text(spec, wrong):
@@ -131,7 +128,7 @@ def _check_groups(spec: Tree, found: Found) -> None:
 
 
 def _check_apart(names: list[str], earlier: list[str], what: str, path: Path, found: Found) -> None:
-    """A resource, and a flavor, can be part of one resource group only."""
+    """A resource or flavor belongs to one resource group only."""
     for index, name in enumerate(names):
         if name in earlier:
             message = f"{what} {name} is already in an earlier resource group"

@@ -1,4 +1,4 @@
-"""Facts that name other facts: what is not declared, and cohorts that go round in a circle."""
+"""References between facts: undeclared ones, and cycles of cohorts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Named = Mapping[tuple[str, str], Tree]
 
 
 def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
-    """The problems that only show when sound facts are seen together; a missing one is told once."""
+    """Problems in the references between valid facts; each missing fact is reported once."""
     facts = list(documents)
     declared = {(document.tree["kind"], name_of(document.tree)): document.tree for document in facts}
     told: dict[str, Diagnostic] = {}
@@ -28,11 +28,9 @@ def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
 
 
 def circle(start: str, parents: Mapping[str, str]) -> list[str]:
-    """The cohorts from `start` upwards when they never end, with the one that comes again last; else nothing.
-
-    Kueue admits nothing in any ClusterQueue below a circle.
-    """
-    way = {start: None}  # a set that keeps its order
+    """The cohorts of a cycle above `start`, with the repeated one last, or nothing. Kueue admits nothing in a
+    ClusterQueue below a cycle."""
+    way = {start: None}  # an ordered set
     here = start
     while parent := parents.get(here):
         if parent in way:
@@ -51,7 +49,7 @@ def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
 
 
 def _named(fact: Tree) -> Iterator[tuple[str, str, Path]]:
-    """Kind, name and place of each fact that `fact` needs; a cohort needs no object of its own."""
+    """Kind, name and path of each fact that `fact` references; cohorts need no object."""
     spec = table(fact, "spec")
     if fact["kind"] == "LocalQueue":
         yield "ClusterQueue", text(spec, "clusterQueue"), ("spec", "clusterQueue")

@@ -1,4 +1,4 @@
-"""Would the API server refuse the Jobs that JobSet makes? The rules of `batch/v1`."""
+"""The API server's `batch/v1` rules for the Jobs that JobSet creates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainform.k8s.tree import Tree, metadata_of, number, sequence, table, table
 _COUNTS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes")
 _MOST_INDEXES = 100_000
 _MOST_OF_MANY = 10_000
-"""The bound of parallelism and failed indexes where there are more than `_MOST_INDEXES` completions."""
+"""Maximum parallelism and failed indexes with more than `_MOST_INDEXES` completions."""
 
 _MOST_RULES = 20
 _MOST_EXIT_CODES = 255
@@ -24,15 +24,13 @@ _INTERVAL = re.compile("(0|[1-9][0-9]*)(?:-([1-9][0-9]*))?")
 
 
 def is_indexed(spec: Tree) -> bool:
-    """Whether the pods of a Job of this spec have an index, as JobSet makes it unless told otherwise."""
+    """Whether a Job of this spec is indexed, JobSet's default."""
     return (text(spec, "completionMode") or "Indexed") == "Indexed"
 
 
 def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> None:
-    """All that the API server would refuse of the Jobs made from `template`, and of their pods.
-
-    `claims` are the names of the JobSet's own volume claims, which its controller adds to the pods' volumes.
-    """
+    """Checks the Jobs made from `template`, and their pods. `claims` are the JobSet's own volume claims, by name, which
+    its controller adds to the pods' volumes."""
     spec, path_of_spec = table(template, "spec"), (*path, "spec")
     check_metadata(metadata_of(template), (*path, "metadata"), found)
     check_at_least(spec, 0, _COUNTS, "TF515", path_of_spec, found)
@@ -96,7 +94,7 @@ def _check_fields(spec: Tree, path: Path, found: Found) -> None:
 
 
 def _restart_policy(spec: Tree) -> str:
-    """The restart policy of the pods; JobSet fills in `OnFailure`."""
+    """The pods' restart policy; JobSet defaults to `OnFailure`."""
     return text(table(table(spec, "template"), "spec"), "restartPolicy") or "OnFailure"
 
 
@@ -186,7 +184,7 @@ def _check_success_rule(rule: Tree, completions: int | None, path: Path, found: 
 
 
 def _index_count(indexes: str, completions: int | None) -> int | None:
-    """How many indexes `0,3-5` names; None where the text names none, or one that no pod has."""
+    """How many indexes `0,3-5` names; None if it names none, or one out of range."""
     count, last = 0, -1
     for interval in indexes.split(",") if indexes else ():
         bounds = _INTERVAL.fullmatch(interval)

@@ -1,8 +1,5 @@
-"""Would the cluster refuse this JobSet?
-
-The rules are those of JobSet v0.12's validating webhook and of the CEL rule in its CRD; for the Jobs that its
-controller makes, those of the API server (`job_rules`), and for their pods as well (`pod_rules`).
-"""
+"""Checks whether the cluster would reject a JobSet: the webhook and CEL rule of JobSet v0.12, and the API server's
+rules for its Jobs (`job_rules`) and pods (`pod_rules`)."""
 
 from __future__ import annotations
 
@@ -20,27 +17,24 @@ from trainform.k8s.tree import Tree, metadata_of, name_of, number, table, tables
 __all__ = ["WARNINGS", "check"]
 
 WARNINGS = frozenset({"TF507", "TF524", "TF529", "TF530", "TF532"})
-"""The codes of problems with which a JobSet is admitted: TF507 is for what a cluster may have switched on, the
-others mean that its pods are refused. Every other code found here is an error."""
+"""Problems that do not stop admission: a cluster may have enabled the feature of TF507; the others make only pods fail.
+All other codes found here are errors."""
 
 _POD_SUFFIX = "-abcde"
-"""As long as what the Job controller appends to the name of a pod."""
+"""As long as the suffix that the Job controller adds to pod names."""
 
 _JOBS: Path = ("spec", "replicatedJobs")
 
 
 def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
-    """All that the cluster would refuse of a rendered JobSet and of the Jobs and pods made from it.
-
-    `jobset` may have any shape: what `schema.check` reports is not reported again. Paths start at its root. The
-    compiler has added the last `appended` characters of the name.
-    """
+    """Problems of a rendered JobSet of any shape, its Jobs and pods, except what `schema.check` reports. Paths start at
+    its root. The last `appended` characters of its name come from the compiler."""
     found = Found()
     spec = table(jobset, "spec")
     jobs = tables(spec, "replicatedJobs")
     check_metadata(metadata_of(jobset), ("metadata",), found)
     _check_names(metadata_of(jobset), jobs, appended, found)
-    # The subdomain names a headless service, and a service needs the stricter kind of name.
+    # The subdomain names a headless service, whose names follow the stricter rule.
     check_name(table(spec, "network"), "subdomain", dns1035_label, "TF501", ("spec", "network"), found)
     check_name(spec, "managedBy", domain_path, "TF501", ("spec",), found)
     _check_dependencies(spec, jobs, found)
@@ -55,7 +49,7 @@ def check(jobset: Tree, appended: int = 0) -> list[SchemaProblem]:
 
 
 def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) -> None:
-    """The name, and the names of Jobs and pods made from it at their highest index."""
+    """The JobSet's name, and the names of its Jobs and pods at their highest index."""
     name = text(metadata, "name")
     if reason := dns1035_label(name):
         hint = "JobSet uses it as the prefix of Job and pod names; for example `my-model-v2`"
@@ -77,7 +71,7 @@ def _check_names(metadata: Tree, jobs: list[Tree], appended: int, found: Found) 
 
 
 def _longest_name(job_name: str, job: Tree) -> str:
-    """The name of the last pod of the last Job; of the Job itself where its pods have no index."""
+    """The last pod's name in the last Job, or the Job's name if its pods have no index."""
     spec = table(table(job, "template"), "spec")
     completions = number(spec, "completions")
     if completions is None or not job_rules.is_indexed(spec):
@@ -86,7 +80,7 @@ def _longest_name(job_name: str, job: Tree) -> str:
 
 
 def _report_length(length: int, appended: int, longest: str, index: int, found: Found) -> None:
-    """A generated name that is too long: at the name of the JobSet where shortening that can help."""
+    """Reports a generated name that is too long, at the JobSet's name if shortening that can help."""
     room = LABEL_LENGTH - (len(longest) - length) - appended
     kind = "pod" if longest.endswith(_POD_SUFFIX) else "Job"
     message = f'gives the {kind} name "{longest}" with {len(longest)} characters, but only {LABEL_LENGTH} are allowed'
@@ -149,7 +143,7 @@ def _check_coordinator(jobset_name: str, spec: Tree, jobs: list[Tree], found: Fo
 
 
 def _check_endpoint(jobset_name: str, spec: Tree, found: Found) -> None:
-    """The coordinator's address becomes a label, which is shorter than an address may be."""
+    """The coordinator's address becomes a label value, which must be shorter than an address."""
     coordinator = table(spec, "coordinator")
     job, pod = number(coordinator, "jobIndex") or 0, number(coordinator, "podIndex") or 0
     subdomain = text(table(spec, "network"), "subdomain") or jobset_name

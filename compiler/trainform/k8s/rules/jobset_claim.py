@@ -1,4 +1,4 @@
-"""JobSet's rules for `volumeClaimPolicies`: claims that it creates and adds to pods as volumes."""
+"""JobSet's rules for `volumeClaimPolicies`, claims that it creates and adds to pods as volumes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POD = ("template", "spec", "template", "spec")
 
 
 def check(jobset: Tree, jobs: list[Tree], found: Found) -> frozenset[str]:
-    """Check the claims of `jobset`, and return their names: each is a volume of the pods that mount it."""
+    """Checks the claims of `jobset`; returns their names, which are volumes of the pods that mount them."""
     policies = tables(table(jobset, "spec"), "volumeClaimPolicies")
     if not policies:
         return frozenset()
@@ -46,7 +46,7 @@ def _check_claim_name(name: str, jobset_name: str, path: Path, found: Found) -> 
 
 
 def _check_mounted(name: str, jobs: list[Tree], path: Path, found: Found) -> None:
-    """Some container has to mount the claim, and no pod may have a volume of its name."""
+    """A container must mount the claim, and no pod may have a volume of the same name."""
     mounted = False
     for index, job in enumerate(jobs):
         pod = table(table(table(table(job, "template"), "spec"), "template"), "spec")

@@ -26,7 +26,7 @@ _JOBS: Path = ("spec", "replicatedJobs")
 
 
 def check(spec: Tree, jobs: list[Tree], found: Found) -> None:
-    """Success and failure policy of a JobSet spec with these replicated jobs."""
+    """Checks the success and failure policy of a JobSet spec with these replicated jobs."""
     names = [text(job, "name") for job in jobs]
     _check_targets(table(spec, "successPolicy"), ("spec", "successPolicy"), names, found)
     policy = table(spec, "failurePolicy")
@@ -42,7 +42,7 @@ def _check_targets(policy: Tree, path: Path, names: list[str], found: Found) -> 
 
 
 def report_unknown_job(path: Path, name: str, names: list[str], found: Found) -> None:
-    """A name at `path` that is none of `names`, the replicated jobs."""
+    """Reports a `name` at `path` that is not among the replicated jobs `names`."""
     hint = did_you_mean(name, names) or f"replicated jobs: {', '.join(names) or 'none'}"
     found.tell(path, "TF502", f'no replicated job is named "{name}"', hint)
 
@@ -69,7 +69,7 @@ def _check_reasons(rule: Tree, path: Path, found: Found) -> None:
 
 
 def _check_restarts(policy: Tree, jobs: list[Tree], found: Found) -> None:
-    """Restarting single Jobs, and in place: both behind feature gates that are off by default."""
+    """Restarting single Jobs, or in place, needs feature gates that are off by default."""
     path: Path = ("spec", "failurePolicy")
     rules = tables(policy, "rules")
     for index, rule in enumerate(rules):

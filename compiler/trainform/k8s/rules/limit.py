@@ -1,7 +1,4 @@
-"""The bounds that LimitRanges put on pods, and the overhead that a RuntimeClass wants of them.
-
-The rules are those of Kubernetes' admission plugins LimitRanger and RuntimeClass.
-"""
+"""LimitRange bounds and RuntimeClass overhead, as in Kubernetes' admission plugins LimitRanger and RuntimeClass."""
 
 from __future__ import annotations
 
@@ -16,14 +13,12 @@ from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, table, tables, text
 
 _Bound = Callable[[Quantity, "Quantity | None", "Quantity | None"], str]
-"""Why a request and a limit are refused by a bound, or the empty string."""
+"""Why a bound rejects a request and a limit, or empty."""
 
 
 def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaProblem]:
-    """What admission refuses of an admitted pod spec; paths count from the spec.
-
-    `pod_spec` is what `admitted_pod_spec` returns, with amounts that can be read.
-    """
+    """What admission rejects in a result of `admitted_pod_spec`; amounts must be readable, paths count from the
+    spec."""
     found = Found()
     for name, item in limit_items(namespace, facts):
         if text(item, "type") == "Container":
@@ -46,7 +41,7 @@ def _check_containers(pod_spec: Tree, item: Tree, name: str, found: Found) -> No
 
 
 def _of_pod(pod_spec: Tree, kind: str) -> Requests:
-    """What the pod as a whole requests, or is limited to, without overhead."""
+    """The pod's total requests or limits, without overhead."""
     counted = {
         key: [
             {**each, "resources": {"requests": table(table(each, "resources"), kind)}} for each in tables(pod_spec, key)

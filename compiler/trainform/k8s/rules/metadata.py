@@ -1,4 +1,4 @@
-"""The API server's rules for labels and annotations, and for selectors of labels."""
+"""The API server's rules for labels, annotations and label selectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WITHOUT_VALUES = ("Exists", "DoesNotExist")
 
 
 def check_metadata(metadata: Tree, path: Path, found: Found) -> None:
-    """Labels and annotations of an object or of a template."""
+    """Labels and annotations of an object or template."""
     if labels := table(metadata, "labels"):
         check_labels(labels, (*path, "labels"), "TF533", found)
     if annotations := table(metadata, "annotations"):
@@ -21,7 +21,7 @@ def check_metadata(metadata: Tree, path: Path, found: Found) -> None:
 
 
 def check_labels(labels: Tree, path: Path, code: str, found: Found) -> None:
-    """Keys and values of labels, of a `nodeSelector` or of `matchLabels`."""
+    """Keys and values of labels, a `nodeSelector` or `matchLabels`."""
     for key, value in labels.items():
         if reason := qualified_name(key):
             found.tell((*path, key), code, f'the key "{key}" {reason}')
@@ -38,7 +38,7 @@ def check_selector(selector: Tree, path: Path, code: str, found: Found) -> None:
 
 
 def check_expression(expression: Tree, path: Path, code: str, found: Found) -> None:
-    """A requirement of `matchExpressions`; `Gt` and `Lt` exist for nodes only, as the schemas say."""
+    """A `matchExpressions` requirement; the schemas allow `Gt` and `Lt` for nodes only."""
     operator, values = text(expression, "operator"), sequence(expression.get("values"))
     if operator in _WITH_VALUES and not values:
         found.tell((*path, "values"), code, f"operator {operator} needs at least one value")
@@ -57,7 +57,7 @@ def _is_integer(value: object) -> bool:
 
 def _check_annotations(annotations: Tree, path: Path, found: Found) -> None:
     for key in annotations:
-        # Unlike the key of a label, that of an annotation may have upper-case letters before the slash.
+        # An annotation's key may have upper-case letters before the slash; a label's may not.
         if reason := qualified_name(key) and qualified_name(key.lower()):
             found.tell((*path, key), "TF533", f'the key "{key}" {reason}')
     size = sum(len(key) + len(value) for key, value in annotations.items() if type(value) is str)

@@ -1,8 +1,5 @@
-"""What the rules for rendered objects share: the list of problems, and checks of names and numbers.
-
-Rules append problems to a list. They do not repeat what the schemas check (types, enums, missing fields, duplicate
-list keys): a field of the wrong type reads as absent.
-"""
+"""Shared by rules for rendered objects: the list of problems, checks of names and numbers. Rules treat a field of the
+wrong type as absent, and leave types, enums, missing fields and duplicate list keys to the schemas."""
 
 from __future__ import annotations
 
@@ -14,21 +11,21 @@ from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, number
 
 LARGEST_ID = 2**31 - 1
-"""The largest user or group, and the largest 32-bit count."""
+"""Largest user or group ID, and largest int32."""
 
 MOST_PORT = 65535
-"""The largest number of a port; the smallest is 1."""
+"""Largest port number; the smallest is 1."""
 
 
 class Found(list[SchemaProblem]):
-    """The problems found so far: rules add to it."""
+    """Problems found so far."""
 
     def tell(self, path: Path, code: str, message: str, hint: str = "") -> None:
         self.append(SchemaProblem(path, code, message, hint))
 
 
 def replicas(job: Tree) -> int:
-    """How many Jobs a replicated job makes; JobSet's default is one."""
+    """Jobs of a replicated job; JobSet's default is one."""
     count = number(job, "replicas")
     return 1 if count is None else count
 
@@ -36,14 +33,14 @@ def replicas(job: Tree) -> int:
 def check_name(
     tree: Tree, key: str, rule: NameRule, code: str, path: Path, found: Found, *, may_be_empty: bool = True
 ) -> None:
-    """Report the name at `key` of `tree`, itself at `path`, where `rule` refuses it; absent is fine."""
+    """Reports the name at `key` of `tree` if `rule` rejects it; `path` is that of `tree`, and absent is fine."""
     value = tree.get(key)
     if type(value) is str and (value or not may_be_empty) and (reason := rule(value)):
         found.tell((*path, key), code, quoted(value, reason))
 
 
 def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
-    """Report the numbers at `keys` that are below `least`."""
+    """Reports numbers at `keys` below `least`."""
     for key in keys:
         value = tree.get(key)
         if type(value) is int and value < least:
@@ -51,7 +48,7 @@ def check_at_least(tree: Tree, least: int, keys: Iterable[str], code: str, path:
 
 
 def check_between(tree: Tree, least: int, most: int, keys: Iterable[str], code: str, path: Path, found: Found) -> None:
-    """Report the numbers at `keys` that are below `least` or above `most`."""
+    """Reports numbers at `keys` outside `least` to `most`."""
     for key in keys:
         value = tree.get(key)
         if type(value) is int and not least <= value <= most:
@@ -59,13 +56,13 @@ def check_between(tree: Tree, least: int, most: int, keys: Iterable[str], code: 
 
 
 def check_count(count: int, most: int, what: str, code: str, path: Path, found: Found) -> None:
-    """Report a list at `path` with `count` entries, called `what`, where that is more than `most`."""
+    """Reports a list at `path`, called `what`, with more than `most` entries."""
     if count > most:
         found.tell(path, code, f"must have at most {most} {what}, not {count}")
 
 
 def check_one_of(tree: Tree, keys: Iterable[str], what: str, code: str, path: Path, found: Found) -> str:
-    """The one of `keys` that `tree` has a value for; another number than one is a problem."""
+    """The one of `keys` that `tree` sets; none or several is a problem."""
     present = [key for key in keys if tree.get(key) is not None]
     if len(present) == 1:
         return present[0]

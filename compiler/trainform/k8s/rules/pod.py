@@ -1,7 +1,4 @@
-"""Would the API server refuse these pods? The rules of `core/v1` for a pod template.
-
-Containers, resources and scheduling have files of their own; here is what concerns the pod as a whole.
-"""
+"""The API server's `core/v1` rules for a whole pod template; containers, resources and scheduling have modules."""
 
 from __future__ import annotations
 
@@ -28,10 +25,8 @@ _MOST_NAMESERVERS = 3
 
 
 def check(template: Tree, path: Path, claims: frozenset[str], found: Found) -> None:
-    """All that the API server would refuse of pods made from `template`, a `PodTemplateSpec`.
-
-    `claims` are volumes that the pods get besides their own, by name.
-    """
+    """Problems of pods made from `template`, a `PodTemplateSpec`; `claims` are names of additional volumes of the
+    pods."""
     check_metadata(metadata_of(template), (*path, "metadata"), found)
     spec, path = table(template, "spec"), (*path, "spec")
     volumes = volume_rules.check(spec, path, found)

@@ -1,4 +1,4 @@
-"""The API server's rules for probes and lifecycle hooks of a container."""
+"""The API server's rules for container probes and lifecycle hooks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThr
 
 
 def check(container: Tree, path: Path, found: Found) -> None:
-    """The probes and the `lifecycle` of a container."""
+    """Probes and `lifecycle` of a container."""
     for kind in _PROBES:
         if type(container.get(kind)) is dict:
             _check_probe(kind, container[kind], (*path, kind), found)
@@ -26,7 +26,7 @@ def check(container: Tree, path: Path, found: Found) -> None:
 
 
 def check_runs_to_end(init_container: Tree, path: Path, found: Found) -> None:
-    """An init container that has to end before the next one starts is never probed."""
+    """An init container that must finish before the next one starts has no probes."""
     for key in (*_PROBES, "lifecycle"):
         if init_container.get(key) is not None:
             message = "must not be set on an init container that is not a sidecar"
@@ -46,7 +46,7 @@ def _check_probe(kind: str, probe: Tree, path: Path, found: Found) -> None:
 
 
 def _check_handler(tree: Tree, handlers: tuple[str, ...], path: Path, found: Found) -> None:
-    """What a probe or a hook does: exactly one thing, at a port that can be."""
+    """A probe or hook has exactly one handler, with a valid port."""
     kind = check_one_of(tree, handlers, "action", "TF528", path, found)
     action, path = table(tree, kind), (*path, kind)
     if kind == "exec" and not action.get("command"):

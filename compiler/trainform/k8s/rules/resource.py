@@ -1,4 +1,4 @@
-"""The API server's rules for what containers and pods ask of a node."""
+"""The API server's rules for resources of containers and pods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def check(spec: Tree, path: Path, found: Found) -> None:
-    """The `resources` of every container of a pod spec, and of the pod itself."""
+    """`resources` of every container of a pod spec, and of the pod."""
     for key in ("containers", "initContainers"):
         for index, container in enumerate(tables(spec, key)):
             if resources := table(container, "resources"):
@@ -53,7 +53,7 @@ def _check_amounts(amounts: Tree, path: Path, found: Found) -> None:
 
 @lru_cache(maxsize=1024)
 def _refusals(name: str, amount: str | int) -> tuple[tuple[str, str], ...]:
-    """Why no container can ask for this amount of this resource: messages, each with its hint."""
+    """Why a container cannot ask for this amount: messages with hints."""
     refusals = [] if name in _PLAIN else _name_refusals(name)
     quantity = parsed(amount)
     if quantity and quantity.nano < 0:
@@ -77,7 +77,7 @@ def _name_refusals(name: str) -> list[tuple[str, str]]:
 
 
 def parsed(amount: object) -> Quantity | None:
-    """The amount, or None for what is none: the schema says so."""
+    """The amount, or None if invalid, which the schema reports."""
     if type(amount) is not str and type(amount) is not int:
         return None
     try:
@@ -87,12 +87,12 @@ def parsed(amount: object) -> Quantity | None:
 
 
 def _is_extended(name: str) -> bool:
-    """Whether a device plugin counts the resource, and not Kubernetes itself."""
+    """Whether the resource comes from a device plugin, not from Kubernetes."""
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
 def _check_fit(name: str, request: object, limit: object, path: Path, found: Found) -> None:
-    """A request is at most its limit; one of devices or huge pages, which no two can share, is its limit."""
+    """A request must not exceed its limit; for devices and huge pages it must equal it."""
     exact = _is_extended(name) or name.startswith(_HUGE_PAGES)
     if limit is None:
         if exact:
@@ -143,7 +143,7 @@ def _check_pod_amounts(amounts: Tree, path: Path, found: Found) -> None:
 
 
 def _needed(spec: Tree) -> dict[str, Quantity]:
-    """What the containers of the pod request in all; nothing where an amount cannot be read."""
+    """Total requests of the pod's containers; empty if an amount is unreadable."""
     keys = ("containers", "initContainers")
     lists = {key: [_of_container(each) for each in tables(spec, key)] for key in keys}
     try:

@@ -1,4 +1,4 @@
-"""The API server's rules for what says where a pod may run."""
+"""The API server's rules for pod placement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API server's rules for the volumes of a pod."""
+"""The API server's rules for pod volumes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from trainform.k8s.rules.resource import parsed
 from trainform.k8s.tree import Tree, number, table, tables, text
 
 _NAMED_BY = {"secret": "secretName", "configMap": "name", "persistentVolumeClaim": "claimName"}
-"""The sources that refer to another object, and the field with its name."""
+"""Sources that reference another object, and the field with its name."""
 
 _MOST_MODE = 0o777
 _EXAMPLES = "emptyDir: {}, persistentVolumeClaim, configMap, secret"
 
 
 def check(spec: Tree, path: Path, found: Found) -> frozenset[str]:
-    """Check the volumes of a pod spec, and return their names."""
+    """Checks the volumes of a pod spec; returns their names."""
     names = []
     for index, volume in enumerate(tables(spec, "volumes")):
         names.append(text(volume, "name"))
@@ -61,7 +61,7 @@ def _check_mode(tree: Tree, key: str, path: Path, found: Found) -> None:
 
 
 def relative_path(path: str) -> str | None:
-    """Why a path is refused that has to stay below a volume, or None."""
+    """Why a path that must stay inside a volume is rejected, or None."""
     if path.startswith("/"):
         return "must be a relative path, without a leading `/`"
     return "must not contain `..`" if ".." in path.split("/") else None

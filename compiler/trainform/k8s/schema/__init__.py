@@ -1,1 +1,1 @@
-"""Is an object shaped as the API server wants it?"""
+"""Checks objects against the API server's schemas."""

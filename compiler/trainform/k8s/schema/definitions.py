@@ -1,9 +1,8 @@
-"""The schemas of everything that is read or written, in kubernetes.json (made by scripts/derive_schemas.py).
+"""The schemas in kubernetes.json (made by scripts/derive_schemas.py), under `$defs` by API name.
 
-Every type stands in `$defs` under its API name. Four keywords say more than JSON Schema does: `default` is what the
-CRD fills in, `x-go-omitempty` marks fields whose zero value vanishes when Go writes the object,
-`x-kubernetes-list-map-keys` names the fields in which the entries of a list must differ (none: the entries themselves),
-and `x-refuses-null` marks maps in which a null is a value of a wrong type, not an absent entry.
+Beyond JSON Schema: `default` is the CRD's default, `x-go-omitempty` marks fields whose zero value Go drops,
+`x-kubernetes-list-map-keys` names the fields that must be unique in a list (none: the entries themselves), and
+`x-refuses-null` marks maps in which a null is a value of a wrong type, not an absent entry.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ Schema = dict[str, Any]
 
 _PREFIX = "#/$defs/"
 _SPACE = "%20"
-"""As in any URI; no name holds anything else that would have to be quoted."""
+"""URI-escaped; names contain no other character that needs quoting."""
 
 
 @cache
 def definitions() -> dict[str, Schema]:
-    """The schema of every type, by its API name. Read only: the dict is shared."""
+    """Every schema by API name. Shared: do not mutate."""
     import json
     import pkgutil
 
@@ -35,14 +34,14 @@ def definitions() -> dict[str, Schema]:
 
 
 def reference(kind: str) -> Schema:
-    """The schema that stands for a `kind`; KeyError when there is none."""
+    """A schema that references `kind`; KeyError if unknown."""
     if kind not in definitions():
         raise KeyError(kind)
     return {"$ref": _PREFIX + kind.replace(" ", _SPACE)}
 
 
 def resolved(schema: Schema) -> Schema:
-    """The schema itself, or the one that its `$ref` names."""
+    """The schema, with `$ref` followed."""
     while "$ref" in schema:
         schema = definitions()[referenced(schema)]
     return schema
@@ -58,6 +57,6 @@ def schema_at(kind: str, path: Path) -> Schema:
 
 
 def referenced(schema: Schema) -> str:
-    """The API name of the type that `schema` refers to, or the empty string."""
+    """The API name in the schema's `$ref`, or empty."""
     target: str = schema.get("$ref", "")
     return target.removeprefix(_PREFIX).replace(_SPACE, " ")

@@ -1,7 +1,4 @@
-"""Is a cluster fact, a Kubernetes object that describes the cluster, one that the cluster would take?
-
-The schemas cover what the compiler reads of the Kubernetes, Kueue and Volcano APIs.
-"""
+"""Checks cluster facts against what the compiler reads of the Kubernetes, Kueue and Volcano APIs."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from trainform.k8s.tree import Tree, name_of
 from trainform.source import Document
 
 WARNINGS = frozenset({"TF101", "TF563"})
-"""Codes of problems that leave a fact usable: a newer API may know the field; a fact may come later."""
+"""Codes that leave a fact usable: a newer API may know the field, or the fact may be declared later."""
 
 
 _RULES: dict[str, Callable[[Tree, Found], None]] = {
@@ -35,10 +32,8 @@ _RULES: dict[str, Callable[[Tree, Found], None]] = {
 
 
 def check(fact: Tree) -> list[SchemaProblem]:
-    """All problems of one fact, of any kind that the compiler knows; codes of `WARNINGS` are warnings.
-
-    Rules beyond the schema need a valid tree, so they are checked only for one.
-    """
+    """Problems of one fact of a known kind; codes in `WARNINGS` are warnings. Other rules need a tree that fits its
+    schema."""
     kind, version, name = fact["kind"], fact["apiVersion"], name_of(fact)
     versions = FACT_VERSIONS[kind]
     if version not in versions:
@@ -65,12 +60,12 @@ def _as_of_a_fact(kind: str, problems: list[SchemaProblem]) -> Iterator[SchemaPr
 
 
 def diagnose(document: Document) -> list[Diagnostic]:
-    """The problems of a fact as diagnostics of its document."""
+    """A fact's problems as diagnostics of its document."""
     return [as_diagnostic(problem, document) for problem in check(document.tree)]
 
 
 def as_diagnostic(problem: SchemaProblem, document: Document) -> Diagnostic:
-    """The problem at its place; of an unknown field that is the key, whatever its value."""
+    """The diagnostic of a problem; an unknown field is shown at its key."""
     code, path = problem.code, problem.path
     severity: Severity = "warning" if code in WARNINGS else "error"
     at = document.key_position(path) if code == "TF101" else None

@@ -1,7 +1,5 @@
-"""Whether a tree is valid beyond doubt, decided fast: nearly every tree is, and then nothing else runs.
-
-A schema becomes a function on first use. False means that `validate` must look closer: a null may be an absent field.
-"""
+"""A fast check that most trees pass, so that nothing else runs. Schemas become functions on first use. False means that
+`validate` must look closer, since a null may be an absent field."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ _LIMITS = frozenset(["enum", "pattern", "minLength", "maxLength", "minItems", "m
 
 @cache
 def fits(kind: str) -> Fits:
-    """Whether a value is a valid `kind` beyond doubt; KeyError where there is no such kind."""
+    """The fast check for `kind`; KeyError if unknown."""
     return _made(definitions()[kind])
 
 
@@ -39,7 +37,7 @@ def _made(schema: Schema) -> Fits:
 
 
 class _Fields(dict[str, Fits]):
-    """The functions for the fields of an object by name, each made when it is first needed."""
+    """Checks for an object's fields by name, each made on first use."""
 
     def __init__(self, schema: Schema) -> None:
         others = schema.get("additionalProperties", {})
@@ -85,7 +83,7 @@ def _array(schema: Schema) -> Fits:
 
 
 def _distinct(schema: Schema) -> Callable[[list[Any]], bool]:
-    """Whether the items of a list, which fit, differ in the keys that `schema` names."""
+    """Whether the items of a list, each valid, differ in the keys that `schema` names."""
     keys = schema.get(LIST_KEYS)
     if keys is None:
         return lambda items: True

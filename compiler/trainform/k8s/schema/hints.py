@@ -1,4 +1,4 @@
-"""How to write a value so that it fits: what people probably meant by one that does not."""
+"""Hints for values that do not fit their schema."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from trainform.diagnostics import Path
 
 QUOTES = "put quotes around it"
-"""The hint where a string is due; who knows how the value was written can say it better."""
+"""Hint where a string is expected; a caller who knows the source text can say more."""
 
 _CRUMBS = "\"'“”‘’`,; "
-"""What is left around a number by mistake."""
+"""Characters left around a number by mistake."""
 
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
 def rewritten(path: Path, due: str, value: Any) -> str:
-    """How to write `value` so that it is what is due (`a string`, `an integer or a string`), or the empty string."""
+    """How to write `value` as the expected type (`a string`, `an integer or a string`), or empty."""
     if "string" in due and isinstance(value, (bool, int, float)):
         is_device = isinstance(value, float) and "integer" in due and "/" in str(path[-1:])
         return "write a whole number: devices cannot be split" if is_device else QUOTES
@@ -39,7 +39,7 @@ def rewritten(path: Path, due: str, value: Any) -> str:
 
 
 def _quoted_pair(pair: dict[str, Any]) -> str:
-    """`--flag: x` in a list of strings is a mapping to YAML."""
+    """Hint for `--flag: x` in a list of strings, which YAML reads as a mapping."""
     ((key, value),) = pair.items()
     return f'if you mean a single string, quote it: "{key}: {value}"' if isinstance(value, str) else ""
 
@@ -74,7 +74,7 @@ def _mapping(path: Path, value: Any) -> str:
 
 
 def quantity(pattern: str, value: str) -> str:
-    """What someone who wrote `value` for a quantity probably meant."""
+    """A hint for an invalid quantity."""
     compact = "".join(value.split())
     if re.fullmatch(pattern, compact):
         return f"write {compact}"

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema that our schemas use: which of them one value breaks."""
+"""The JSON Schema keywords that our schemas use."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _SIZES = {
     "object": ("minProperties", "maxProperties"),
 }
 _LIST_KEY_DEFAULTS = {"protocol": "TCP"}
-"""What the CRDs fill in before they compare the entries of a list."""
+"""CRD defaults that apply before list entries are compared."""
 
 
 def types_of(schema: Schema) -> list[str]:
-    """The JSON types that a schema allows; none where it allows anything."""
+    """JSON types that a schema allows; empty if any."""
     allowed = schema.get("type", [])
     return allowed if isinstance(allowed, list) else [allowed]
 
 
 def type_of(value: Any) -> str:
-    """The JSON type of a value; a float without a fraction is an integer, as in JSON."""
+    """The JSON type of a value; an integral float is an integer, as in JSON."""
     if isinstance(value, float):
         return "integer" if value.is_integer() else "number"
     return _TYPES[type(value)]
 
 
 def broken_keyword(schema: Schema, value: Any) -> str:
-    """The keyword that a value of an allowed type breaks by itself, apart from what it holds; empty for none."""
+    """The keyword that a value of an allowed type breaks, ignoring its contents; empty if none."""
     kind = type_of(value)
     if kind == "null":
         return ""
@@ -47,12 +47,12 @@ def broken_keyword(schema: Schema, value: Any) -> str:
         return least
     if size > schema.get(most, size):
         return most
-    # Every pattern of ours is anchored at both ends.
+    # All our patterns are anchored at both ends.
     return "pattern" if kind == "string" and "pattern" in schema and not re.fullmatch(schema["pattern"], value) else ""
 
 
 def duplicates(keys: Sequence[str], items: list[Any]) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
-    """Entries of a list that have the key of an earlier one: both indexes, and the values of the key."""
+    """Entries with the key of an earlier one: both indexes and the key's values."""
     first: dict[tuple[Any, ...], int] = {}
     for index, item in enumerate(items):
         values = _key_of(keys, item)
@@ -61,7 +61,7 @@ def duplicates(keys: Sequence[str], items: list[Any]) -> Iterator[tuple[int, int
 
 
 def _key_of(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
-    """The values that tell an entry from the others; empty when it lacks one, which is a problem of its own."""
+    """The values that identify an entry; empty if one is missing, which is reported elsewhere."""
     if not keys:
         return (item,) if isinstance(item, (str, int)) else ()
     if not isinstance(item, dict):

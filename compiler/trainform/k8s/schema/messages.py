@@ -1,4 +1,4 @@
-"""Messages and hints for schema errors, in words for someone who writes training jobs."""
+"""Messages and hints for schema errors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _FOUND = {
     list: "a list",
 }
 _LONGEST = 60
-"""So many characters of a value still fit into a message."""
+"""Maximum characters of a value in a message."""
 
 _LISTED = 8
-"""So many known fields or values still fit into a hint."""
+"""Maximum known fields or values in a hint."""
 
 
 class SchemaProblem(NamedTuple):
-    """One element that its schema refuses: where, a code of TF101 to TF105, what is wrong, what to write."""
+    """An invalid element: path, code from TF101 to TF105, message and hint."""
 
     path: Path
     code: str
@@ -42,43 +42,43 @@ class SchemaProblem(NamedTuple):
 
 
 def missing(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
-    """A required field that the mapping at `path`, with the fields `known`, does not have."""
+    """A required field missing from the mapping `tree` at `path`; `known` are its fields."""
     return SchemaProblem((*path, name), "TF103", "is required but missing", misspelt(name, known, tree))
 
 
 def misspelt(name: str, known: Collection[str], tree: Collection[str]) -> str:
-    """A hint where `tree`, which lacks the field `name`, has a similar one that is not `known`; else empty."""
+    """A hint if `tree`, which lacks `name`, has a similar unknown field; else empty."""
     wrong = nearest(name, [key for key in tree if key not in known])
     return f'rename "{wrong}" to {name}' if wrong else ""
 
 
 def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> SchemaProblem:
-    """A field of the mapping at `path` that is none of those `known`."""
+    """A field of the mapping at `path` that is not in `known`."""
     is_pair = tree.keys() == {name} and known.keys() >= {"name", "value"} and not did_you_mean(name, known)
     hint = f"write {{name: {name}, value: …}}" if is_pair else known_here(name, known)
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
 
 
 def known_here(name: str, known: Collection[str]) -> str:
-    """The nearest of the known names, or all of them when none is near and they are few."""
+    """The nearest known name, or all of them if none is near and they are few."""
     few = f"known fields: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
     return did_you_mean(name, known) or few
 
 
 def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem]:
-    """A value at `path` where one of the JSON types `due` belongs."""
+    """A value at `path` that has none of the JSON types `due`."""
     from trainform.k8s.schema.hints import rewritten  # only mistakes need it
 
     wanted = " or ".join(_NOUNS[name] for name in due)
     yield SchemaProblem(path, "TF102", f"must be {wanted}, not {noun(value)}", rewritten(path, wanted, value))
     if isinstance(value, dict):
-        # The API server drops the fields of the mapping as well: each is said where it stands.
+        # The API server drops the mapping's fields too: report each.
         for name in value:
             yield SchemaProblem((*path, name), "TF101", f"unknown field: expected {wanted}")
 
 
 def noun(value: Any) -> str:
-    """What a value is, as it stands in YAML; a long text is cut."""
+    """A value described in YAML terms; long text is cut."""
     if isinstance(value, str):
         line = value.split("\n")[0]
         whole = line == value and len(line) <= _LONGEST
@@ -87,7 +87,7 @@ def noun(value: Any) -> str:
 
 
 def duplicate(path: Path, keys: Sequence[str], values: Sequence[Any], before: int) -> SchemaProblem:
-    """An entry of a list whose `keys` have the same `values` as those of the entry `before`."""
+    """A list entry whose `keys` have the same `values` as entry `before`."""
     parts = [f"{key} {value}" for key, value in zip(keys, values, strict=False)] or [str(values[0])]
     message = f"has the same {' and '.join(parts)} as entry [{before}]"
     return SchemaProblem(path, "TF105", message, "remove one of them, or make them distinct")

@@ -1,8 +1,5 @@
-"""Is an object shaped as the API server wants it?
-
-Unknown fields are problems, because the API server drops them silently; nulls count as absent, as there. CEL rules and
-webhooks are not checked here.
-"""
+"""Full schema check. Unknown fields are problems because the API server drops them silently; nulls count as absent. CEL
+rules and webhooks are not covered."""
 
 from __future__ import annotations
 
@@ -20,17 +17,16 @@ __all__ = ["SchemaProblem", "check", "check_each"]
 
 
 def check(kind: str, tree: object) -> list[SchemaProblem]:
-    """All problems of `tree` as a `kind`, in the order of its fields; none when it is valid.
+    """Problems of `tree` as a `kind` in field order, at most one per element. KeyError for an unknown `kind`.
 
-    `kind` is the API's name of any type that a TrainJob, a runtime or a JobSet is made of ("JobSetSpec",
-    "EnvVar", "PodTemplateSpec"), "ConfigMap", "coscheduling PodGroup", "volcano PodGroup" or a kind of cluster fact;
-    another one is a KeyError. At most one problem is found per element.
+    `kind` is the API name of any type in a TrainJob, runtime or JobSet ("JobSetSpec", "EnvVar", "PodTemplateSpec"),
+    "ConfigMap", "coscheduling PodGroup", "volcano PodGroup" or a kind of cluster fact.
     """
     return [] if fits(kind)(tree) else list(_problems(definitions()[kind], tree, ()))
 
 
 def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
-    """All problems of a list of objects of one kind; paths begin with the index in the list."""
+    """Problems of a list of objects of one kind; paths start with the list index."""
     if all(map(fits(kind), trees)):
         return []
     schema = definitions()[kind]
@@ -74,8 +70,8 @@ def _of_entries(schema: Schema, items: list[Any], path: Path) -> Iterator[Schema
 
 
 def _without_nulls(schema: Schema, tree: dict[str, Any]) -> dict[str, Any]:
-    """The fields of `tree` that are not absent. A null of an unknown field stays, so that the field is reported,
-    except the `creationTimestamp: null` that kubectl prints."""
+    """`tree` without nulls, except in unknown fields, which are reported (but not kubectl's `creationTimestamp:
+    null`)."""
     if schema.get(REFUSES_NULL):
         return tree
     fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})

@@ -1,4 +1,4 @@
-"""Why a template is refused, and the names that are not there."""
+"""Template errors and undefined names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _INSTEAD = {
     "upper": "write … | upper",
     "values": "write for key, value in … | items",
 }
-"""Methods that people call, and the filters that do the same."""
+"""Methods that people try to call, and what to write instead."""
 
 
 class Refused(Exception):
-    """Why a template cannot be rendered, in the parts of a diagnostic; `word` stands where the fault is."""
+    """A template that cannot be rendered, as the parts of a diagnostic; `word` locates the fault."""
 
     def __init__(self, code: str, message: str, hint: str = "", word: object = "") -> None:
         super().__init__(message)
@@ -36,17 +36,17 @@ class Refused(Exception):
 
 
 class Values(dict[str, Any]):
-    """The Environment's values: what a template knows as `env`."""
+    """The Environment's values, a template's `env`."""
 
 
 class Missing(StrictUndefined):
-    """A name or member that is not there: `is defined` and `default` may ask, any other use is refused."""
+    """An undefined name or member: only `is defined` and `default` may use it."""
 
     __slots__ = ()
 
     @property
     def _undefined_message(self) -> str:
-        # Jinja asks for the message when it is about to raise: ours says more than its own exception can.
+        # Jinja asks for the message just before raising; our exception says more than Jinja's.
         raise _missing(self._undefined_hint, self._undefined_obj, self._undefined_name)
 
 
@@ -71,7 +71,7 @@ def _missing(why: str | None, holder: Any, member: Any) -> Refused:
 
 
 def noun(value: Any) -> str:
-    """What a value is, in the words of YAML."""
+    """The kind of a value in YAML terms."""
     return _NOUNS.get(type(value), "this object")
 
 

@@ -1,4 +1,4 @@
-"""Filters and tests of templates: those that are pure, and do not make much of little."""
+"""Filters and tests for templates: pure, and without large results from small inputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MAX_INDENT = 200
 
 
 def equip(sandbox: Sandbox) -> None:
-    """Gives the sandbox its filters and tests; each counts what it takes and what it gives."""
+    """Adds the filters and tests to the sandbox; each counts its inputs and result."""
     filters: dict[str, Callable[..., Any]] = {name: FILTERS[name] for name in _FILTERS} | _OURS
     tests: dict[str, Any] = TESTS
     sandbox.filters = {name: _counted(sandbox, function) for name, function in filters.items()}
@@ -60,7 +60,7 @@ def equip(sandbox: Sandbox) -> None:
 
 
 def _counted(sandbox: Sandbox, function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)  # with the mark of `pass_environment` and its like
+    @wraps(function)  # keeps the mark of `pass_environment` and the like
     def counted(*args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             sandbox.weigh(value)
@@ -96,7 +96,7 @@ def _indent(sandbox: Sandbox, s: Any, width: int = 4, first: bool = False, blank
 
 @pass_environment
 def _sum(sandbox: Sandbox, values: Any, attribute: str | int | None = None) -> Any:
-    # Without `start`: it would let lists be added up, each copied as often as there are more.
+    # Without `start`, which would allow adding up lists, copying each repeatedly.
     return do_sum(sandbox, values, attribute)
 
 
@@ -107,7 +107,7 @@ def _string(sandbox: Sandbox, value: Any) -> str:
 
 @pass_environment
 def _tojson(sandbox: Sandbox, value: Any) -> str:
-    # Jinja's own escapes for HTML and sorts keys.
+    # Jinja's own filter escapes for HTML and sorts keys.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else sandbox.text(value)
 
 
@@ -123,9 +123,9 @@ def _slice(sandbox: Sandbox, value: Any, start: Any, stop: Any, step: Any) -> An
 
 @pass_environment
 def _each(sandbox: Sandbox, values: Any, weight: int) -> Any:
-    """What a loop goes over, paid in advance: `weight` is what one turn costs."""
+    """The values of a loop, charged in advance at `weight` per iteration."""
     if isinstance(values, Undefined):
-        values = list(values)  # raises in its own words
+        values = list(values)  # raises its own error
     if not isinstance(values, str | list | tuple | dict):
         raise Refused("TF016", "a loop needs a list or a mapping")
     sandbox.spend(len(values) * weight)
@@ -139,7 +139,7 @@ _OURS: dict[str, Callable[..., Any]] = {
     "string": _string,
     "sum": _sum,
     "tojson": _tojson,
-    # Names that no template can write: `template_syntax` puts them in.
+    # Names that no template can write; `template_syntax` inserts them.
     "@each": _each,
     "@joined": _joined,
     "@slice": _slice,

@@ -1,4 +1,4 @@
-"""What of Jinja's language templates may use, and where the sandbox has to count."""
+"""The subset of Jinja that templates may use, and where the sandbox counts."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _REFUSED: dict[type[nodes.Node], tuple[str, str]] = {
 }
 
 Violation = tuple[int, Refused]
-"""The line of the template, and what is wrong there."""
+"""Line in the template, and the error there."""
 
 
 def violations(tree: nodes.Template, sandbox: Sandbox) -> Iterator[Violation]:
-    """Everything in a parsed template that templates may not use."""
+    """Every construct in a parsed template that is not allowed."""
     for node in tree.find_all(nodes.Node):
         if found := _violation(node, sandbox):
             yield node.lineno, found
@@ -66,7 +66,7 @@ def _unknown(what: str, name: str, known: dict[str, Any]) -> Refused | None:
 
 
 def meter(tree: nodes.Template, sandbox: Sandbox) -> None:
-    """Makes the template pay for loops, calls, comparisons and joined text, all of which Jinja lets pass."""
+    """Makes the template pay for loops, calls, comparisons and joined text, which Jinja does not intercept."""
     _Meter(sandbox).visit(tree)
     tree.set_environment(sandbox)
 
@@ -103,7 +103,7 @@ class _Meter(NodeTransformer):
         return _filtered("@joined", nodes.List(node.nodes, lineno=node.lineno))
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:
-        """A slice is Python's own to Jinja, which asks the sandbox for single items only."""
+        """Jinja compiles slices to Python's own and intercepts single items only."""
         self.generic_visit(node)
         if not isinstance(node.arg, nodes.Slice):
             return node
@@ -111,7 +111,7 @@ class _Meter(NodeTransformer):
         return _filtered("@slice", node.node, *(end or nodes.Const(None) for end in ends))
 
     def visit_Tuple(self, node: nodes.Tuple) -> nodes.Node:
-        """A tuple is a list: as the key of a mapping it would be hashed, uncounted."""
+        """Tuples become lists: as a mapping key, a tuple would be hashed uncounted."""
         self.generic_visit(node)
         return nodes.List(node.items, lineno=node.lineno) if node.ctx == "load" else node
 

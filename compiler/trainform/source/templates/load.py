@@ -1,8 +1,5 @@
-"""`.yaml.j2`: YAML with Jinja's expressions, rendered with the values of an Environment.
-
-A template sees `env` and nothing else. What is wrong with the YAML that it renders is told at the line of the
-template that wrote it.
-"""
+"""`.yaml.j2` files: Jinja templates of YAML that see only `env`, an Environment's values. Problems in the rendered YAML
+are reported at the template line that wrote it."""
 
 from __future__ import annotations
 
@@ -18,19 +15,19 @@ if TYPE_CHECKING:
     from trainform.source.templates.rendering import Text
 
 MAX_TEMPLATE = 128 * 2**10
-"""Characters that a template may have: Jinja takes two seconds for the worst of this size."""
+"""Maximum characters of a template: Jinja takes two seconds for the worst case of this size."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rendered(Source):
-    """The text that a template renders to; every place in it is one in the template."""
+    """Rendered text whose positions are those in the template."""
 
     template: Source
     lines: tuple[int, ...]
-    """The line of the template that wrote each line of the text."""
+    """The template line that wrote each line of the text."""
 
     def line_of(self, number: int) -> int:
-        """The line of the template that wrote line `number`, both counted from 1."""
+        """The template line that wrote line `number`, both counted from 1."""
         return self.lines[number - 1]
 
     def position_at(self, offset: int) -> Position:
@@ -39,15 +36,13 @@ class Rendered(Source):
         return Position(number, _column(self.line(number), Source.line(self, line), column))
 
     def line(self, number: int) -> str:
-        """The text of one line of the template."""
+        """One line of the template."""
         return self.template.line(number)
 
 
 def _column(written: str, rendered: str, column: int) -> int:
-    """The column of the template's line for one of the rendered line.
-
-    The same up to the first expression, and from the end up to the last; within expressions, the first one's.
-    """
+    """The template column for a column of the rendered line: exact before the first and after the last expression, else
+    that of the first expression."""
     if written.startswith(rendered[: column - 1]):
         return column
     rest = rendered[column - 1 :]
@@ -57,16 +52,14 @@ def _column(written: str, rendered: str, column: int) -> int:
 
 
 def load_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> Loaded:
-    """Renders a template with `values` as its `env`, and reads the result as `load` would.
-
-    Places of documents and diagnostics are those of the template. Never raises for bad input.
-    """
+    """Renders a template with `values` as `env` and reads the result as `load` does. Positions are those in the
+    template; bad input never raises."""
     rendered, problems = render_template(text, file, values)
     return Loaded([], problems) if problems else load_source(rendered)
 
 
 def render_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> tuple[Rendered, list[Diagnostic]]:
-    """The text of a template, and its problems, all of them errors; with problems the text is of no use."""
+    """The rendered text and the problems, all of them errors; with problems the text is useless."""
     source, problem = decode(text, file)
     if problem is None and len(source.text) > MAX_TEMPLATE:
         message = f"the template is larger than {MAX_TEMPLATE >> 10} KiB"
@@ -76,7 +69,7 @@ def render_template(text: str | bytes, file: str, values: Mapping[str, Any]) -> 
         return Rendered(file, "", source, (1,)), [problem]
     if "{" not in source.text:
         return _rendered(source, [(1, True, source.text)]), []
-    from trainform.source.templates.rendering import Rendering  # it needs Jinja
+    from trainform.source.templates.rendering import Rendering  # imports Jinja
 
     pieces, problems = Rendering(source).pieces(values)
     return _rendered(source, pieces), problems
@@ -88,7 +81,7 @@ def _rendered(source: Source, pieces: list[Text]) -> Rendered:
 
 
 def _lines(pieces: Iterable[Text]) -> list[int]:
-    """The template's line for each line of the text: that of the first character that is not blank."""
+    """For each line of text, the template line of its first non-blank character."""
     lines, blank = [1], True
     for number, own, text in pieces:
         for index, part in enumerate(text.split("\n")):

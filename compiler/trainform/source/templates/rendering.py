@@ -1,4 +1,4 @@
-"""One rendering of a template, from its text to pieces of text that know their lines."""
+"""Renders a template to pieces of text that know their lines."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from trainform.source.templates.sandbox import Sandbox
 from trainform.source.text import Source
 
 MAX_OUTPUT = 4 * 2**20
-"""Characters that a template may render."""
+"""Maximum characters that a template may render."""
 
 Text = tuple[int, bool, str]
-"""Rendered text: the line of the template that wrote it, whether it is that line's own text, and the text."""
+"""Template line, whether the text is that line's own, and the rendered text."""
 
 
 class Rendering:
-    """One template being rendered, with the problems that turn up."""
+    """One rendering of a template, with its problems."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -33,7 +33,7 @@ class Rendering:
         equip(self.sandbox)
 
     def pieces(self, values: Mapping[str, Any]) -> tuple[list[Text], list[Diagnostic]]:
-        """What the template writes, in order; with problems it is not complete."""
+        """The template's output in order, incomplete if there are problems."""
         tree = self._parsed()
         template = self._compiled(tree) if tree and not self.problems else None
         pieces = self._written(template, values) if template else []
@@ -59,7 +59,7 @@ class Rendering:
             return Template.from_code(self.sandbox, self.sandbox.compile(tree), self.sandbox.globals)
         except TemplateSyntaxError as error:
             self._syntax_error(error)
-        except (RecursionError, SyntaxError):  # Python has limits for nested blocks and brackets
+        except (RecursionError, SyntaxError):  # Python limits nested blocks and brackets
             self._error("TF004", 1, "the template is nested too deeply")
         return None
 
@@ -72,7 +72,7 @@ class Rendering:
         except RecursionError as error:
             self._error("TF004", _line(template, error), "this is nested too deeply")
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # What expressions raise: 1 / 0, "x" | dictsort, [] + 1.
+            # Raised by expressions: 1 / 0, "x" | dictsort, [] + 1.
             self._error("TF016", _line(template, error), f"rendering failed here: {error}")
         return pieces
 
@@ -87,7 +87,7 @@ class Rendering:
                     raise Refused("TF004", f"the template renders to more than {MAX_OUTPUT >> 20} MiB")
             except Refused as refused:
                 self._refused(line, refused)
-                if not isinstance(value, Undefined):  # after a missing name, others may be missing as well
+                if not isinstance(value, Undefined):  # after one missing name, report others too
                     return
             else:
                 yield line, own, text
@@ -106,6 +106,6 @@ class Rendering:
 
 
 def _line(template: Template, error: BaseException) -> int:
-    """The line of the template that raised: of the innermost frame of its code."""
+    """The template line that raised: the innermost frame in template code."""
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == "<template>"]
     return template.get_corresponding_lineno(lines[-1]) if lines else 1

@@ -1,7 +1,5 @@
-"""Jinja for texts of strangers: plain data in, text out, nothing of Python, and a bound on time and size.
-
-Imported only where a template is met.
-"""
+"""Jinja for untrusted templates, imported on demand: plain data in, text out, no access to Python, bounded time and
+size."""
 
 from __future__ import annotations
 
@@ -18,27 +16,27 @@ from jinja2.utils import missing
 from trainform.source.templates.errors import Missing, Refused, noun
 
 MAX_STEPS = 1_000_000
-"""Work that a template may do, half a second of it. A step is an item, a statement, or 64 characters."""
+"""Maximum steps of a template, about half a second. A step is an item, a statement, or 64 characters."""
 
 MAX_DEPTH = 50
-"""How deeply macros may call each other."""
+"""Maximum nesting of macro calls."""
 
 _INTEGER_BITS = 63
 _LOOP = (
     *("depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem"),
     *("revindex", "revindex0"),
 )
-"""What `loop` tells."""
+"""Members of `loop`."""
 
 Piece = tuple[int, bool, Any]
-"""A value that a template writes: the line that does, whether it is that line's own text, and the value."""
+"""Template line, whether the text is that line's own, and the value written."""
 
 
 class _Generator(CodeGenerator):
-    """Lets a template yield pieces instead of strings, one for each text and expression."""
+    """Makes templates yield a piece per text and expression instead of strings."""
 
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
-        raise nodes.Impossible  # which would join pieces of several lines
+        raise nodes.Impossible  # constant folding would join pieces of several lines
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         self.write(f"({node.lineno}, {isinstance(node, nodes.TemplateData)}, ")
@@ -56,7 +54,7 @@ class _Generator(CodeGenerator):
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """The sandbox of one rendering, which counts what the template does."""
+    """The sandbox of one rendering, which counts the template's work."""
 
     code_generator_class = _Generator
     intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)
@@ -67,24 +65,24 @@ class Sandbox(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
-            optimized=False,  # nothing is computed before it is counted
+            optimized=False,  # constant folding would run uncounted
         )
         self.concat = self._concat  # type: ignore[assignment]
         self.globals = {"range": range}
         self.weights: dict[str, int] = {}
-        """What one call of a macro costs, by its name."""
+        """Cost of one call by macro name."""
         self._left = MAX_STEPS
         self._calls = 0
 
     def spend(self, steps: int) -> None:
-        """Counts work before it is done; raises Refused when there was too much."""
+        """Counts work before it is done; raises Refused if over the limit."""
         self._left -= steps
         if self._left < 0:
             message = f"the template takes more than {MAX_STEPS:,} steps"
             raise Refused("TF004", message, "loop over fewer items, or write the result as plain YAML")
 
     def weigh(self, value: Any) -> None:
-        """Counts a value with everything in it, each time that it is used as a whole."""
+        """Counts a value and everything in it, each time that it is used as a whole."""
         waiting = [value]
         while waiting:
             item = waiting.pop()
@@ -95,39 +93,39 @@ class Sandbox(ImmutableSandboxedEnvironment):
                 waiting.extend(item)
 
     def bounded(self, value: Any) -> Any:
-        """A result, counted; an integer has to fit into 64 bits as everywhere in Kubernetes."""
+        """A result, counted; integers must fit into 64 bits, as everywhere in Kubernetes."""
         if isinstance(value, int) and value.bit_length() > _INTEGER_BITS:
             raise Refused("TF004", "the number does not fit into 64 bits")
         self.weigh(value)
         return value
 
     def text(self, value: Any) -> str:
-        """A value as it is written: text as it stands, anything else as JSON, which is YAML too."""
+        """A value as text: strings unchanged, anything else as JSON, which is YAML too."""
         if isinstance(value, str):
             return value
         if type(value) is Undefined:
-            return ""  # `{{ a if b }}` where b is false
+            return ""  # `{{ a if b }}` with a false b
         self.weigh(value)
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_unwritable)
 
     def joined(self, values: Iterable[Any], between: str = "") -> str:
-        """The texts of all values in one."""
+        """All values as one text."""
         texts = [self.text(value) for value in values]
         self.spend((sum(map(len, texts)) + len(between) * len(texts)) // 64)
         return between.join(texts)
 
     def _concat(self, pieces: Iterable[Piece]) -> str:
-        """What the body of a macro or a block wrote."""
+        """The output of a macro or block body."""
         return self.joined(value for _, _, value in pieces)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """`obj.attribute` is `obj["attribute"]`: attributes of Python's objects do not exist here."""
+        """`obj.attribute` is `obj["attribute"]`: Python attributes are not accessible."""
         return self.getitem(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """A member of plain data, or of `loop`; else Missing, which is refused once it is used."""
+        """A member of plain data or `loop`; else Missing, which is refused on use."""
         if isinstance(obj, Missing):
-            str(obj)  # raises in its own words
+            str(obj)  # raises its own error
         if isinstance(obj, LoopContext) and argument in _LOOP:
             return getattr(obj, argument)
         if isinstance(obj, dict):
@@ -137,13 +135,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return self.undefined(obj=obj, name=argument) if found is missing else found
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Calls a macro, or range."""
+        """Calls a macro or `range`."""
         if obj is range:
             self.spend(len(range(*args)))
             return list(range(*args))
         if not isinstance(obj, Macro):
             if isinstance(obj, Missing):
-                str(obj)  # raises in its own words
+                str(obj)  # raises its own error
             raise Refused("TF015", f"{noun(obj)} cannot be called", "only macros and range can be called")
         self.spend(self.weights.get(obj.name, 1))
         if self._calls == MAX_DEPTH:
@@ -154,7 +152,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """An operator, with its result counted: before it is there where it may be large."""
+        """An operator's result, counted; if it may be large, before it is computed."""
         if operator == "%" and isinstance(left, str):
             raise Refused("TF015", "% cannot format text in a template", "join text with ~", "%")
         if operator == "**" and isinstance(right, int) and right > _INTEGER_BITS:
@@ -179,7 +177,7 @@ def _entry(sequence: Any, index: Any) -> Any:
 
 
 def _unwritable(value: Any) -> Any:
-    """What JSON has no form for."""
+    """Handles values that JSON cannot represent."""
     if isinstance(value, Undefined):
-        return str(value)  # raises in its own words if it is Missing
+        return str(value)  # raises its own error if it is Missing
     raise Refused("TF015", "this value cannot be printed", "call the macro, or use a member of loop")
