@@ -88,7 +88,7 @@ def tracked_by_hand(plan: Plan) -> None:
 
 
 def namespace_of_nobody(plan: Plan) -> None:
-    """A namespace that is not declared may not exist.
+    """An undeclared namespace might not exist.
 
     Why: no rendered object creates a namespace, whose quota and RBAC are not a job's business. Bites: a misspelled
     namespace fails in the sync, after the merge. Reported only if some namespace is declared.
