@@ -1,4 +1,4 @@
-"""All that a plugin may use: the one module that plugins import."""
+"""The plugin API: the only trainform module that plugins import."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ from trainform.k8s.tree import texts as texts
 from trainform.k8s.tree import value_at as value_at
 
 if TYPE_CHECKING:
-    # Models of the Environment, for annotations: most runs have none, and importing them takes a while.
+    # Environment models, for annotations: slow to import, and most runs have no Environment.
     from trainform.api.scheduling import KueueScheduling as KueueScheduling
     from trainform.api.scheduling import Topology as Topology

@@ -13,12 +13,9 @@ from trainform.source import load
 
 
 def compile_stream(text: str) -> dict[str, Any]:
-    """Compile the TrainJobs of one YAML stream, as `trainform render - --format json` does.
-
-    Reads nothing but `text` and the shipped catalogue. Returns a RenderResult document: jobs in
-    the order of the stream, each with its objects, diagnostics and deviations. Bad input never
-    raises; it is told in the diagnostics.
-    """
+    """Compile the TrainJobs of one YAML stream, as `trainform render - --format json` does. Reads nothing but `text`
+    and the shipped catalogue. Returns a RenderResult document: jobs in stream order, each with its objects, diagnostics
+    and deviations. Bad input never raises; it is reported in the diagnostics."""
     loaded = load(text, "<stdin>")
     compilation = compile_documents(
         loaded.documents,

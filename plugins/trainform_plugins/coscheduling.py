@@ -10,10 +10,7 @@ POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class Coscheduling(Plugin):
-    """One PodGroup that holds all pods of the job.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
-    """
+    """One PodGroup for all pods of the job. Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`."""
 
     name = "coscheduling"
 

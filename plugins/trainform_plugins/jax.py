@@ -14,10 +14,8 @@ from trainform.plugin import (
 
 
 class Jax(Plugin):
-    """Sets up `jax.distributed` in the `node` container of the trainer step.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/jax`.
-    """
+    """Sets up `jax.distributed` in the `node` container of the trainer step. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/jax`."""
 
     name = "jax"
 

@@ -1,4 +1,4 @@
-"""The JobSet: what the TrainJob says about its pods, and the object that runs them."""
+"""The JobSet: applies the TrainJob's pod settings and builds the object that runs them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,8 @@ RERUN = "trainform.dev/rerun"
 
 
 class JobSet(Plugin):
-    """Applies initializers and trainer fields, brings counts in line, and builds the JobSet.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/jobset`.
-    """
+    """Applies initializers and trainer fields, updates counts, and builds the JobSet. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/jobset`."""
 
     name = "jobset"
 
@@ -76,7 +74,7 @@ class JobSet(Plugin):
 
 
 def _has_initializer(plan: Plan, kind: str) -> None:
-    """An initializer needs a replicated job and a container of its name, with the volume mounted."""
+    """An initializer needs a replicated job and container of its name, with the volume mounted."""
     name = f"{kind}-initializer"
     pods = plan.pod_set(name)
     container = next((c for c in pods.all_containers if c.get("name") == name), None) if pods else None
@@ -116,12 +114,12 @@ def _apply_initializer(plan: Plan, pods: PodSet) -> None:
 
 
 def _tell_lost_ports(plan: Plan) -> None:
-    """D01: the controller takes two ports without a name for the same one."""
+    """D01: the controller treats two unnamed ports as the same one."""
     for pods in plan.pod_sets:
         for container in pods.containers:
             ports = container.get("ports") or []
             declared, wanted = pods.wanted_ports.get(str(container.get("name")), (ports, []))
-            if plan.job.spec.trainer is None:  # then the controller adds none (D08)
+            if plan.job.spec.trainer is None:  # the controller then adds none (D08)
                 ports, wanted = declared, []
             if len(ports) < 2 and not (declared and wanted):
                 continue
@@ -136,11 +134,8 @@ def _tell_lost_ports(plan: Plan) -> None:
 
 
 def _controllers_ports(declared: list[Tree], wanted: list[Tree]) -> list[Tree]:
-    """What becomes of the ports of one container in the controller, which keeps two copies of the
-    list, one an alias of the other, and upserts one into the other.
-
-    Source: kubeflow/trainer `pkg/apply/apply.go`, UpsertPort.
-    """
+    """One container's ports as they end up in the controller, which keeps two copies of the list, one aliasing the
+    other, and upserts one into the other. Source: kubeflow/trainer `pkg/apply/apply.go`, UpsertPort."""
     template = list(declared)
     copy = template
     for port in wanted:
@@ -173,7 +168,7 @@ def _numbers(ports: list[Tree]) -> str:
 
 
 def _suspend(plan: Plan, spec: Tree) -> None:
-    """`suspend` is the TrainJob's alone, and only written when true (D11)."""
+    """`suspend` comes from the TrainJob only, and is written only if true (D11)."""
     spec.pop("suspend", None)
     if plan.job.spec.suspend:
         spec["suspend"] = True
@@ -192,8 +187,8 @@ def _managed_by(plan: Plan, spec: Tree) -> None:
 
 
 def _deadline(plan: Plan, spec: Tree) -> None:
-    """D13: the trainer's Job gets the deadline, and exceeding it fails the JobSet at once, since a restart would
-    reset the clock."""
+    """D13: the trainer's Job gets the deadline. Exceeding it fails the JobSet at once, since a restart would reset the
+    clock."""
     deadline = plan.job.spec.active_deadline_seconds
     trainers = [pods for pods in plan.pod_sets if pods.step == TRAINER_STEP]
     if deadline is None or not trainers:
@@ -218,7 +213,7 @@ def _deadline(plan: Plan, spec: Tree) -> None:
 
 
 def _with_rerun(plan: Plan, metadata: Tree) -> Tree:
-    """`trainform rerun` increments an annotation of the TrainJob, which makes the JobSet a different one."""
+    """Copies the annotation that `trainform rerun` increments, so that the JobSet becomes a different one."""
     count = (plan.job.metadata.annotations or {}).get(RERUN)
     if count is None:
         return metadata
@@ -226,10 +221,8 @@ def _with_rerun(plan: Plan, metadata: Tree) -> Tree:
 
 
 def _with_queue_labels(plan: Plan) -> Tree:
-    """D12: the queue labels of the TrainJob, which no cluster will see, go on the JobSet.
-
-    They come last and override those of the Environment, which override those of the template.
-    """
+    """D12: copies the TrainJob's queue labels to the JobSet, since no cluster sees the TrainJob. They override the
+    Environment's, which override the template's."""
     wanted = plan.job.metadata.labels
     if not wanted:
         return plan.metadata

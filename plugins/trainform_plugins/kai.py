@@ -1,4 +1,4 @@
-"""KAI Scheduler: pods that go to it, in a queue. KAI makes the PodGroup itself."""
+"""KAI Scheduler: sends pods to it, in a queue. KAI creates the PodGroup itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from trainform.plugin import GANG_QUEUE, Plan, Plugin, send_to_scheduler, tell_w
 
 
 class Kai(Plugin):
-    """Sends the pods to KAI and names their queue; a PodGroup of ours beside KAI's would confuse it.
+    """Sends the pods to KAI and names their queue. A PodGroup of ours would conflict with KAI's own.
 
-    KAI reads the queue off the JobSet, else off a pod, and groups the pods of a JobSet: all of them, or step
-    by step where the startup policy is InOrder. Source: kai-scheduler/KAI-Scheduler
-    `pkg/podgrouper/podgrouper/plugins`, defaultgrouper and jobset.
+    KAI reads the queue from the JobSet, else from a pod, and groups a JobSet's pods: all of them, or step by step under
+    the startup policy InOrder. Source: kai-scheduler/KAI-Scheduler `pkg/podgrouper/podgrouper/plugins`, defaultgrouper
+    and jobset.
     """
 
     name = "kai"

@@ -1,4 +1,4 @@
-"""MPI: a launcher that reaches its nodes over SSH, by a hostfile and a pair of keys."""
+"""MPI: a launcher that reaches its nodes over SSH, with a hostfile and a key pair."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from trainform.plugin import (
 
 LAUNCHER = "launcher"
 NODE = "node"
-"""The replicated jobs that take part, by name; their main container is called `node` in both."""
+"""The two replicated jobs, by name; their main container is called `node` in both."""
 
 KEYS = "mpi-ssh-auth"
 HOSTFILE = "mpi-hostfile"
-"""The volumes; with the name of job or JobSet before them, the Secret and the ConfigMap that they hold."""
+"""The volumes. Prefixed with the name of job or JobSet, also the Secret and the ConfigMap that they mount."""
 
 HOSTFILE_KEY = "hostfile"
 HOSTFILE_FOLDER = "/etc/mpi"
@@ -43,14 +43,12 @@ OPEN_MPI = {
     SLOTS: "",
     "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10",
 }
-"""What the launcher's environment tells OpenMPI; the number of slots is the job's."""
+"""OpenMPI variables of the launcher; the number of slots depends on the job."""
 
 
 class Mpi(Plugin):
-    """Gives `launcher` and `node` the keys, and the launcher the hostfile and OpenMPI's variables.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/mpi`.
-    """
+    """Gives `launcher` and `node` the keys, and the launcher the hostfile and OpenMPI's variables. Source:
+    kubeflow/trainer `pkg/runtime/framework/plugins/mpi`."""
 
     name = "mpi"
 
@@ -77,7 +75,7 @@ class Mpi(Plugin):
             _give_hostfile(plan, launcher)
 
     def enforce_pod_spec(self, plan: Plan) -> None:
-        """Nodes beside a launcher that also trains get the variables of the TrainJob, as the launcher does."""
+        """If the launcher also trains, the nodes get the TrainJob's variables too."""
         node = _nodes_beside_launcher(plan)
         if node is not None:
             set_trainer_env(plan, node)
@@ -87,7 +85,7 @@ class Mpi(Plugin):
 
 
 def _policy(plan: Plan) -> MpiPolicy:
-    """The runtime's policy: asked for only where the plugin applies."""
+    """The runtime's policy; call only if the plugin applies."""
     policy = plan.runtime.spec.ml_policy
     assert policy is not None
     assert policy.mpi is not None
@@ -108,7 +106,7 @@ def _has_room_for_nodes(plan: Plan) -> None:
 
 
 def _is_open_mpi(plan: Plan) -> None:
-    """The API allows an empty name, with which the controller fails to build the job."""
+    """The API allows an empty name, but the controller then fails to build the job."""
     if not _policy(plan).mpi_implementation:
         plan.report(
             "TF323",
@@ -133,7 +131,7 @@ def _tell_who_gets_variables(plan: Plan) -> None:
 
 
 def _nodes_beside_launcher(plan: Plan) -> PodSet | None:
-    """Job `node`, where it trains along with the launcher without being labelled as the trainer step."""
+    """Job `node`, if it trains along with the launcher without being labeled as the trainer step."""
     node = plan.pod_set(NODE)
     if node is None or node.step == TRAINER_STEP or not _policy(plan).run_launcher_as_node:
         return None
@@ -141,11 +139,8 @@ def _nodes_beside_launcher(plan: Plan) -> PodSet | None:
 
 
 def _count_pods(plan: Plan) -> None:
-    """The TrainJob's nodes are pods of job `node`, less the launcher where that is a node.
-
-    A launcher that is labelled as the trainer step is one pod all the same, and the runtime's
-    `numNodes` is about the nodes (D07).
-    """
+    """Set the pods of job `node` to the TrainJob's nodes, less the launcher if that is a node. A launcher labeled as
+    the trainer step is still one pod, and the runtime's `numNodes` counts the nodes (D07)."""
     launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
     asked = plan.num_nodes
     if node is not None and asked is not None:
@@ -178,7 +173,7 @@ def _without_launcher(plan: Plan, nodes: int) -> int:
 
 
 def _give_keys(plan: Plan, pods: PodSet) -> None:
-    """Mount the keys with explicit modes: SSH refuses a private key that anybody can read."""
+    """Mount the keys with explicit modes: SSH rejects a world-readable private key."""
     items = [{"key": key, "path": file, "mode": mode} for key, file, mode in KEY_FILES]
     secret = {"secretName": _secret_name(plan), "items": items, "defaultMode": 0o400}
     pods.add_volume({"name": KEYS, "secret": secret})
@@ -199,7 +194,7 @@ def _give_hostfile(plan: Plan, launcher: PodSet) -> None:
 
 
 def _slots(plan: Plan) -> int:
-    """Processes per node: the TrainJob's number, else the runtime's; 1 there means one per GPU."""
+    """Processes per node: the TrainJob's number, else the runtime's, where 1 means one per GPU."""
     if plan.num_proc_per_node is not None:
         return plan.num_proc_per_node
     declared = _policy(plan).num_proc_per_node
@@ -217,7 +212,7 @@ def _slots(plan: Plan) -> int:
 
 
 def _hostfile(plan: Plan) -> str:
-    """One line for each node, in the order of the runtime's replicated jobs."""
+    """One line per node, in the order of the runtime's replicated jobs."""
     names = (LAUNCHER, NODE) if _policy(plan).run_launcher_as_node else (NODE,)
     hosts = [
         pods.host(plan.name, plan.subdomain, replica=replica, pod=pod)

@@ -1,4 +1,4 @@
-"""Jobs without an ML framework of their own: the TrainJob's node count and variables, no more."""
+"""Jobs without an ML framework: applies only the TrainJob's node count and variables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from trainform.plugin import Plan, Plugin, set_nodes, set_trainer_env
 
 
 class Plain(Plugin):
-    """Acts where no framework does, and beside xgboost and flux.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/plainml`.
-    """
+    """Acts without a framework, and together with xgboost and flux. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/plainml`."""
 
     name = "plain"
 

@@ -1,7 +1,5 @@
-"""Key Secrets: where the keys that MPI and Flux jobs need come from, as the Environment's `secrets` say.
-
-No mode renders an unencrypted private key, and messages quote nothing but names from a key file.
-"""
+"""Key Secrets: provides the keys of MPI and Flux jobs, as set by the Environment's `secrets`. No mode renders an
+unencrypted private key, and messages quote only names from a key file."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from trainform.plugin import Plan, Plugin, SecretNeed, Tree, is_in_the_clear, ta
 
 GENERATORS = "generators.external-secrets.io/v1alpha1"
 TEMPLATE = {"ssh-privatekey": "{{ .privateKey }}", "ssh-publickey": "{{ .publicKey }}"}
-"""Keys of the Secret from what an SSHKey generator puts out."""
+"""Keys of the Secret, from an SSHKey generator's output."""
 
 
 class Secrets(Plugin):
-    """Renders the objects that provide the Secrets that other plugins asked for with `plan.need_secret`."""
+    """Renders the objects that provide the Secrets requested with `plan.need_secret`."""
 
     name = "secrets"
 
@@ -27,7 +25,7 @@ class Secrets(Plugin):
 
 
 def _safe(plan: Plan, need: SecretNeed) -> bool:
-    """Whether no key of the Secret lies in the clear, which is an error in every mode."""
+    """Whether the Secret has no plaintext key; one is an error in every mode."""
     tree = plan.keys.get(need.id)
     if tree is None or not is_in_the_clear(tree):
         return True
@@ -86,13 +84,13 @@ def _external(plan: Plan, need: SecretNeed) -> list[Tree]:
 
 
 def _generator(need: SecretNeed) -> Tree:
-    """Ed25519 is the one kind beside RSA that every release with SSHKey makes."""
+    """Ed25519 is the only kind other than RSA that every release with SSHKey supports."""
     metadata = {"name": need.name, "namespace": need.namespace}
     return {"apiVersion": GENERATORS, "kind": "SSHKey", "metadata": metadata, "spec": {"keyType": "ed25519"}}
 
 
 def _stored(plan: Plan, need: SecretNeed, store: Tree) -> list[Tree]:
-    """The Secret from a store: entry `<namespace>-<name>`, with a property for each key."""
+    """The Secret from a store: entry `<namespace>-<name>`, with a property per key."""
     name, kind = store.get("name"), store.get("kind", "SecretStore")
     if not isinstance(name, str) or kind not in ("SecretStore", "ClusterSecretStore"):
         _refuse(
@@ -117,10 +115,8 @@ def _remote(entry: str, key: str) -> Tree:
 
 
 def _external_secret(need: SecretNeed, template: Tree, source: Tree) -> Tree:
-    """An ExternalSecret with its defaults written out, as the API server stores it.
-
-    Created once and immutable: with either left out, keys would change under a running job.
-    """
+    """An ExternalSecret with its defaults written out, as the API server stores it. Created once and immutable: without
+    either, keys would change under a running job."""
     target = {
         "name": need.name,
         "creationPolicy": "Owner",
@@ -174,7 +170,7 @@ def _recipients(tree: Tree) -> list[object]:
 
 
 def _key_file(plan: Plan, need: SecretNeed, kind: str) -> Tree | None:
-    """The encrypted object for `need`, or None where it is missing or of another kind."""
+    """The encrypted object for `need`, or None if it is missing or of another kind."""
     tree = plan.keys.get(need.id)
     if tree is None:
         plan.report(
@@ -209,7 +205,7 @@ def _misfit(plan: Plan, need: SecretNeed, what: str) -> None:
 
 
 def _refuse(plan: Plan, message: str, hint: str, field: str = "mode") -> None:
-    """Report at the Environment, where the mode is chosen, that the mode cannot do it."""
+    """Report at the Environment, which sets the mode, that the mode cannot be used."""
     plan.report("TF326", message, hint=hint, source=("environment", ("spec", "secrets", field)))
 
 

@@ -29,10 +29,8 @@ TARGETS: Path = ("spec", "mlPolicy", "torch", "envInjection", "targets")
 
 
 class Torch(Plugin):
-    """Sets up torchrun in the `node` container of the trainer step, and in `envInjection` targets.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/torch`.
-    """
+    """Sets up torchrun in the `node` container of the trainer step, and in `envInjection` targets. Source:
+    kubeflow/trainer `pkg/runtime/framework/plugins/torch`."""
 
     name = "torch"
 
@@ -58,7 +56,7 @@ class Torch(Plugin):
 
 
 def _rendezvous(plan: Plan) -> list[Tree]:
-    """Torchrun's variables; those of a single node where no step is labelled as the trainer."""
+    """Torchrun's variables; those of a single node if no step is labeled as the trainer."""
     pods = plan.trainer_pod_set
     variables: list[Tree] = [
         {"name": "PET_NNODES", "value": str(pods.count if pods else 1)},
@@ -74,7 +72,7 @@ def _rendezvous(plan: Plan) -> list[Tree]:
 
 
 def _processes(plan: Plan) -> str:
-    """Processes per node: as the TrainJob says, else torchrun's `auto` with a GPU, else one per CPU."""
+    """Processes per node: the TrainJob's number, else torchrun's `auto` with a GPU, else one per CPU."""
     if plan.num_proc_per_node is not None:
         return str(plan.num_proc_per_node)
     return count_per_node(plan, trainer_resources(plan), _count, "PET_NPROC_PER_NODE")
@@ -85,7 +83,7 @@ def _count(gpus: int, cpus: int) -> str:
 
 
 def _targets(plan: Plan) -> list[tuple[PodSet, Tree]]:
-    """The sidecars and init containers that need the rendezvous too."""
+    """The sidecars and init containers that also need the rendezvous."""
     policy = plan.runtime.spec.ml_policy
     injection = policy.torch.env_injection if policy and policy.torch else None
     found = []

@@ -1,4 +1,4 @@
-"""TorchTune: `tune run` with the recipe and configuration that fit model, nodes and devices."""
+"""TorchTune: `tune run` with the recipe and configuration for the model, nodes and devices."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ QWEN = "qwen2_5/1.5B"
 QLORA_ON_ONE_DEVICE = ("llama3_2/1B", "llama3_2/3B")
 MODELS = (*QLORA_ON_ONE_DEVICE, LLAMA_70B, QWEN)
 IMMUTABLE = ("output_dir", "tokenizer.path", "tokenizer.merges_file", "checkpointer.checkpoint_dir")
-"""Settings that belong to the runtime's mounts: kept from its command, refused in the job's arguments."""
+"""Settings tied to the runtime's mounts: kept from its command, rejected in the job's arguments."""
 
 
 class Recipe(NamedTuple):
-    """What `tune run` starts, and the suffix of the configuration that goes with it.
-
-    `rendezvous` says whether several processes have to find each other.
-    """
+    """What `tune run` starts, and the suffix of its configuration. `rendezvous`: several processes must find each
+    other."""
 
     name: str
     suffix: str
@@ -47,10 +45,8 @@ class BrokenRule(NamedTuple):
 
 
 class TorchTune(Plugin):
-    """Completes the command of jobs whose `trainer.command` is exactly `[tune, run]`.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/torch/torchtune.go`.
-    """
+    """Completes the command of jobs whose `trainer.command` is exactly `[tune, run]`. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/torch/torchtune.go`."""
 
     name = "torchtune"
 
@@ -83,7 +79,7 @@ class TorchTune(Plugin):
 
 
 def _problems(plan: Plan, nodes: int) -> list[BrokenRule]:
-    """What is wrong with the job if it runs on `nodes` nodes."""
+    """The job's problems if it runs on `nodes` nodes."""
     model = _model(plan)
     return [*_model_problems(model, nodes), *_lora_problems(plan, model, nodes), *_setting_problems(plan)]
 
@@ -133,7 +129,7 @@ def _setting_problems(plan: Plan) -> list[BrokenRule]:
 
 
 def _recipe(plan: Plan, nodes: int, processes: int | None, gpus: int) -> Recipe:
-    """The recipe for these devices; `processes` is None where torchrun counts them (`auto`)."""
+    """The recipe for these devices; `processes` is None if torchrun counts them (`auto`)."""
     if nodes > 1:
         return Recipe("full_finetune_distributed", "_full_multinode")
     single = processes == 1 or gpus == 1

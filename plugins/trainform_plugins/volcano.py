@@ -25,18 +25,15 @@ QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
 TOPOLOGY: Source = ("runtime", ("spec", "podGroupPolicy", "volcano", "networkTopology"))
 
 BUILT_IN_QUEUES = ("default", "root")
-"""The queues that Volcano makes itself."""
+"""Queues that Volcano creates itself."""
 
 BUILT_IN_PRIORITIES = ("system-cluster-critical", "system-node-critical")
-"""The priority classes that every cluster has."""
+"""Priority classes that every cluster has."""
 
 
 class Volcano(Plugin):
-    """One PodGroup that holds all pods of the job, in the queue of the TrainJob, else of the Environment,
-    else of the template.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`.
-    """
+    """One PodGroup for all pods of the job, in the queue of the TrainJob, else the Environment, else the template.
+    Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`."""
 
     name = "volcano"
 
@@ -75,12 +72,12 @@ class Volcano(Plugin):
 
 
 def _jobs_queue(plan: Plan) -> str | None:
-    """The queue that the TrainJob is annotated with: it beats the template's (D12)."""
+    """The queue in the TrainJob's annotation, which beats the template's (D12)."""
     return (plan.job.metadata.annotations or {}).get(QUEUE_ANNOTATION)
 
 
 def _templates_queue(plan: Plan) -> str | None:
-    """The queue that the JobSet's template is annotated with, or by now the JobSet."""
+    """The queue in the annotation of the JobSet's template, or by now the JobSet."""
     queue: str | None = (plan.metadata.get("annotations") or {}).get(QUEUE_ANNOTATION)
     return queue
 
@@ -130,14 +127,14 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
 
 
 def _queue_source(plan: Plan, queue: str | None) -> Source:
-    """Where the queue is named."""
+    """Where the queue is set."""
     if queue == _jobs_queue(plan):
         return "trainjob", QUEUE_PATH
     return GANG_QUEUE if queue == plan.gang.queue else ("runtime", ("spec", "template", *QUEUE_PATH))
 
 
 def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
-    """A priority class must be among the declared ones; where none is declared, none is known (D15)."""
+    """If priority classes are declared, the job's must be among them; if none are, nothing is known (D15)."""
     name = pods.pod_spec.get("priorityClassName")
     if not name or name in BUILT_IN_PRIORITIES or plan.facts.get("PriorityClass", name):
         return
@@ -156,13 +153,13 @@ def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
 
 
 def _priority_class(plan: Plan) -> str:
-    """That of the last replicated job that has one: a PodGroup takes only one."""
+    """That of the last replicated job that has one: a PodGroup has only one."""
     names = [pods.pod_spec.get("priorityClassName") for pods in plan.pod_sets]
     return next((str(name) for name in reversed(names) if name), "")
 
 
 def _network_topology(plan: Plan) -> Tree:
-    """As the runtime says, with the API's default mode."""
+    """The runtime's, with the API's default mode."""
     policy = plan.runtime.spec.pod_group_policy
     topology = policy.volcano.network_topology if policy and policy.volcano else None
     if topology is None:

@@ -18,10 +18,8 @@ RESERVED = ("DMLC_NUM_WORKER", "DMLC_TASK_ID", "DMLC_TRACKER_PORT", "DMLC_TRACKE
 
 
 class XGBoost(Plugin):
-    """Sets up the tracker and its workers, one per GPU, in the `node` container of the trainer step.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/xgboost`.
-    """
+    """Sets up the tracker and its workers, one per GPU, in the `node` container of the trainer step. Source:
+    kubeflow/trainer `pkg/runtime/framework/plugins/xgboost`."""
 
     name = "xgboost"
 

@@ -1,4 +1,4 @@
-"""Apache YuniKorn: an application of the job's pods, with a task group for each step."""
+"""Apache YuniKorn: one application per job, with a task group per step."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ GROUPS = "yunikorn.apache.org/task-groups"
 PARAMETERS = "yunikorn.apache.org/schedulingPolicyParameters"
 
 PLACEMENT = ("nodeSelector", "tolerations", "affinity", "topologySpreadConstraints")
-"""What a placeholder needs of the pod that it keeps a place for, beside the resources."""
+"""What a placeholder copies from its pod, in addition to resources."""
 
 LABEL_LENGTH = 63
 
 
 class YuniKorn(Plugin):
-    """Sends the pods to YuniKorn, whose placeholders reserve the room for all of them first.
-
-    Every pod carries all task groups, because any pod may be the first that YuniKorn sees.
-    Source: YuniKorn's user guide, `gang_scheduling` and `labels_and_annotations_in_yunikorn`.
-    """
+    """Sends the pods to YuniKorn, whose placeholders first reserve room for all of them. Every pod carries all task
+    groups, because YuniKorn may see any pod first. Source: YuniKorn's user guide, `gang_scheduling` and
+    `labels_and_annotations_in_yunikorn`."""
 
     name = "yunikorn"
 
@@ -46,7 +44,7 @@ class YuniKorn(Plugin):
         plan.label_pods(APPLICATION, _application(plan))
         if plan.gang.queue:
             plan.label_pods(QUEUE, plan.gang.queue, GANG_QUEUE)
-        choice = plan.environment.spec.scheduling.gang  # there is one: it chose this gang
+        choice = plan.environment.spec.scheduling.gang  # set, because it chose this gang
         timeout = choice.schedule_timeout_seconds if choice else None
         if timeout is not None:
             plan.annotate_pods(PARAMETERS, f"placeholderTimeoutInSeconds={timeout}")
@@ -62,7 +60,7 @@ class YuniKorn(Plugin):
 
 
 def _application(plan: Plan) -> str:
-    """YuniKorn knows applications by this alone, so jobs of one name in two namespaces must differ."""
+    """YuniKorn identifies applications by this alone, so jobs of one name in two namespaces must differ."""
     name = f"{plan.namespace}-{plan.name}"
     if len(name) <= LABEL_LENGTH:
         return name
@@ -71,7 +69,7 @@ def _application(plan: Plan) -> str:
 
 
 def _task_groups(plan: Plan, steps: Iterable[tuple[str, int, Tree]]) -> str:
-    """The groups as JSON; `steps` are name, number of pods and pod spec of each."""
+    """The groups as JSON; `steps` are each step's name, pod count and pod spec."""
     return json.dumps([_task_group(plan, *step) for step in steps])
 
 
@@ -83,7 +81,7 @@ def _task_group(plan: Plan, name: str, members: int, pod_spec: Tree) -> Tree:
 
 
 def _still_fits(plan: Plan) -> None:
-    """After the Environment's final patches: placeholders for other pods would keep the wrong places."""
+    """Checked after the Environment's final patches: placeholders for different pods would reserve the wrong room."""
     jobset = plan.jobset
     if jobset is None or plan.failed:
         return

@@ -1,4 +1,4 @@
-"""The runtime that a TrainJob names, be it in the repository or among the shipped ones."""
+"""Finds the runtime that a TrainJob references, in the repository or in the shipped catalogue."""
 
 from __future__ import annotations
 
@@ -48,11 +48,8 @@ class Catalogue:
 def find_runtime(
     job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue
 ) -> tuple[Input | None, list[Diagnostic]]:
-    """The runtime of a job, or what is wrong with the reference.
-
-    A ClusterTrainingRuntime of the repository comes before a shipped one of the same name. A
-    TrainingRuntime must be in the job's namespace, as in the cluster.
-    """
+    """The job's runtime, or the errors of its reference. A ClusterTrainingRuntime in the repository shadows a shipped
+    one of the same name. A TrainingRuntime must be in the job's namespace, as in the cluster."""
     ref = job.spec.runtime_ref
     _, namespace, _ = item.key
     key = (ref.kind, "" if ref.kind == KINDS[0] else namespace, ref.name)
@@ -60,7 +57,7 @@ def find_runtime(
     if runtime is None and ref.kind == KINDS[0]:
         runtime = catalogue.get(ref.name)
     if runtime is None:
-        # An unsupported kind and an empty name are told where the TrainJob is read.
+        # An unsupported kind or empty name is reported when the TrainJob is parsed.
         nameable = ref.kind in KINDS and ref.name
         return None, [_not_found(job, item, inputs, catalogue)] if nameable else []
     if not runtime.sound:
@@ -78,7 +75,7 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
 
 
 def _other_place(ref: RuntimeRef, own: str, inputs: Inputs, catalogue: Catalogue) -> str:
-    """Says where a runtime of this name does exist: under the other kind, or in another namespace."""
+    """A hint if the name exists under the other kind or in another namespace."""
     same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
     for kind, namespace, name in same_name:
         if namespace in ("", own):
@@ -100,7 +97,7 @@ def _near(ref: RuntimeRef, namespace: str, inputs: Inputs, catalogue: Catalogue)
 
 
 def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
-    """One error of the job for each error of its runtime, with the rendered object that it spoils."""
+    """One error on the job for each error of its runtime, with the rendered object that it affects."""
     return [
         Diagnostic(
             "TF206",

@@ -1,8 +1,6 @@
-"""Companions of a runtime: the service account that its pods run as, and the rights of that account.
-
-They stand beside the runtime, annotated with its name. Each job gets copies of its own, in its namespace and under
-its name: a shared object would be applied twice, and pruned with the first job.
-"""
+"""Companions of a runtime: the service account that its pods run as, and its RBAC objects. They are annotated with the
+runtime's name. Each job gets its own copies, in its namespace and named after it: a shared object would be applied
+twice, and pruned with the first job."""
 
 from __future__ import annotations
 
@@ -21,11 +19,11 @@ COMPANION_OF = "trainform.dev/companion-of"
 
 KINDS = ("ServiceAccount", "Role", "RoleBinding")
 PREFIX = "kubeflow-trainer-"
-"""What upstream's names of companions start with: `<job>-` takes its place."""
+"""Upstream's name prefix for companions, which `<job>-` replaces."""
 
 
 def runtime_of(tree: Tree) -> str:
-    """The name of the runtime whose companion the document `tree` is, or the empty string."""
+    """The name of the runtime that `tree` is a companion of, or the empty string."""
     if tree.get("kind") not in KINDS or not isinstance(tree.get("subjects") or [], list):
         return ""
     name = annotations_of(tree).get(COMPANION_OF)
@@ -33,16 +31,13 @@ def runtime_of(tree: Tree) -> str:
 
 
 def in_order(trees: Iterable[Tree]) -> tuple[Tree, ...]:
-    """Companions by kind and name, independent of the order of their documents."""
+    """Companions sorted by kind and name."""
     return tuple(sorted(trees, key=lambda tree: (KINDS.index(tree["kind"]), tree["metadata"]["name"])))
 
 
 def own_copies(companions: Sequence[Tree], pod_sets: Sequence[PodSet], job: str, namespace: str) -> list[Tree]:
-    """A job's own copies of `companions`, where one of its pods runs as their account; those pods then run as the
-    account's copy.
-
-    A job that was patched to another account gets none.
-    """
+    """A job's own copies of `companions`, if one of its pods runs as their account; those pods then use the copied
+    account. None if the job was patched to another account."""
     names = own_names(companions, job)
     users = [pods for pods in pod_sets if pods.pod_spec.get("serviceAccountName") in names] if names else []
     for pods in users:
@@ -51,13 +46,13 @@ def own_copies(companions: Sequence[Tree], pod_sets: Sequence[PodSet], job: str,
 
 
 def own_names(companions: Iterable[Tree], job: str) -> dict[str, str]:
-    """What the copies of `companions` that belong to `job` are called, by the names of the companions."""
+    """Names of `job`'s copies of `companions`, by original name."""
     names = (tree["metadata"]["name"] for tree in companions)
     return {name: f"{job}-{name.removeprefix(PREFIX)}" for name in names}
 
 
 def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
-    # A companion's name is replaced wherever it stands.
+    # Also replaces companions' names inside references.
     copy: Tree = map_texts(without_nulls(tree), lambda text: names.get(text, text))
     metadata: Tree = {"name": copy["metadata"]["name"], "namespace": namespace}
     for field in ("labels", "annotations"):
@@ -71,7 +66,7 @@ def _own_copy(tree: Tree, names: Mapping[str, str], namespace: str) -> Tree:
 
 
 def _subject(subject: Any, namespace: str) -> Any:
-    """A subject of a RoleBinding: an account without a namespace is in the job's namespace."""
+    """A RoleBinding subject. An account without a namespace gets the job's."""
     if isinstance(subject, dict) and subject.get("kind") == "ServiceAccount":
         return {**subject, "namespace": subject.get("namespace") or namespace}
     return subject

@@ -1,4 +1,4 @@
-"""The compiler: documents in, each job's finished objects and problems out. Pure."""
+"""The compiler: turns documents into each job's finished objects and problems. Pure."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 class CompiledJob(NamedTuple):
-    """One TrainJob's result: `objects` is empty when any diagnostic is an error; `secrets`, the key
-    Secrets that it needs, and its `runtime`, are known even then."""
+    """The result for one TrainJob. `objects` is empty if any diagnostic is an error; `secrets` (the key Secrets it
+    needs) and `runtime` are set even then."""
 
     name: str
     namespace: str
@@ -49,12 +49,9 @@ class CompiledJob(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """All jobs in the order of their documents, and the problems that do not belong to a single job.
-
-    `failures` holds the exceptions that plugins raised; `inputs` what the jobs were compiled from; `unmatched` the
-    Environment's patches and settings that matched no job here. Those are among the diagnostics, too, unless the
-    compile was a partial one.
-    """
+    """All jobs in document order, and the problems that belong to no single job. `failures`: exceptions raised by
+    plugins. `inputs`: what the jobs were compiled from. `unmatched`: patches and settings of the Environment that
+    matched no job; also in the diagnostics unless the compile was partial."""
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
@@ -65,7 +62,7 @@ class Compilation(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all jobs of one compile have in common."""
+    """What all jobs of one compile share."""
 
     inputs: Inputs
     destination: Destination
@@ -84,11 +81,11 @@ def compile_documents(
     partial: bool = False,
     observe: Observer | None = None,
 ) -> Compilation:
-    """Compile the TrainJobs among `documents` for the Environment among them, if there is one.
+    """Compile the TrainJobs in `documents`, for the Environment in them if there is one. Never raises for bad input.
 
-    `source` are the problems that the front end found in the documents; `cache` saves reading those
-    again that several environments share. With `partial`, there are more jobs than these, and a patch that matches
-    none of them is not an error. `observe` is called after each stage of each job. Never raises for bad input.
+    `source`: problems that the front end found. `cache`: parsed documents shared between environments. `partial`: these
+    are not all jobs, so a patch that matches none of them is not an error. `observe`: called after each stage of each
+    job.
     """
     inputs = sort(documents, source, cache)
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
@@ -101,7 +98,7 @@ def compile_documents(
 
 
 def compile_job(item: Input, shared: Shared) -> CompiledJob:
-    """One TrainJob on its way: link, take apart, run the stages, patch, admit, check."""
+    """Compile one TrainJob: link, take apart, run the stages, patch, admit, check."""
     job = item.model
     if not isinstance(job, TrainJob):
         return _result(item, shared, list(item.diagnostics))
@@ -113,7 +110,7 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
     plan = take_apart(item, runtime, shared, diagnostics)
     try:
         if shared.destination.hashes_names:
-            # Built once under its plain name, then again under the new one: only then are problems reported.
+            # Built under its plain name, then again under the hashed one; only the second build reports problems.
             shared.pipeline.build(plan)
             plan.patch()
             plan = take_apart(item, runtime, shared, diagnostics, f"{plan.name}-{content_hash(plan.objects)}")
@@ -125,11 +122,8 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
 
 
 def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Diagnostic], name: str = "") -> Plan:
-    """A fresh plan, which knows the `diagnostics` reported so far: the runtime's template with all patches and the
-    job's resources merged in, and the job's copies of the runtime's companions.
-
-    `name` is that of the JobSet, by default the TrainJob's.
-    """
+    """A fresh plan that holds the `diagnostics` so far: the runtime's template with all patches and the job's resources
+    merged in, and the job's copies of the runtime's companions. `name` is the JobSet's, by default the TrainJob's."""
     job, model = item.model, runtime.model
     assert isinstance(job, TrainJob)
     assert isinstance(model, Runtime)
@@ -175,7 +169,7 @@ def _trainer(job: TrainJob) -> TrainerFields:
 
 
 def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
-    """The JobSet's metadata: its name, and what the runtime's template is labelled with."""
+    """The JobSet's metadata: its name, and the labels and annotations of the runtime's template."""
     metadata: Tree = {"name": name, "namespace": job.metadata.namespace or namespace}
     template = runtime.spec.template.metadata if runtime.spec.template else None
     if template and template.labels:
@@ -204,7 +198,7 @@ def _result(
 
 
 def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
-    """An error of each job of an Environment that cannot be used."""
+    """An error on each job of an unusable Environment."""
     environment = shared.inputs.environment
     if environment is None or environment.sound:
         return []
@@ -213,7 +207,7 @@ def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
 
 
 def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
-    """An error if no TrainJob is found, unless one may be in a document that could not be read."""
+    """An error if there is no TrainJob, unless an unreadable document may contain one."""
     if selected or any(_may_hide_a_job(problem) for problem in inputs.diagnostics):
         return []
     if inputs.jobs and inputs.environment:
@@ -225,6 +219,6 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:
-    """Whether a problem is about text that could not be parsed, or about the fields that make a document a job."""
+    """Whether a problem is a parse error, or concerns the fields that make a document a job."""
     unread = problem.place is not None and not isinstance(problem.place, Document)
     return problem.severity == "error" and (unread or problem.path in (("apiVersion",), ("kind",)))

@@ -1,4 +1,4 @@
-"""The Environment that jobs are compiled for, with its patches read once for all of them."""
+"""The Environment that jobs are compiled for, with its patches parsed once for all jobs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Destination:
-    """An Environment and its document (None for the one called `default`), its final patches, and what those
-    matched in the jobs so far: a patch that matches nothing is an error in the end."""
+    """An Environment, its document (None for the built-in `default`), its final patches, and what those have matched so
+    far. A patch that matches nothing is an error at the end."""
 
     given: Environment | None = None
     document: Document | None = None
@@ -52,8 +52,8 @@ class Destination:
 
     @property
     def environment(self) -> Environment:
-        """The Environment, or the defaults where there is none. Ask `given` first: these models take
-        long to import, and most runs have no Environment."""
+        """The Environment, or the defaults if there is none. Check `given` first: importing these models is slow, and
+        most runs have no Environment."""
         if self.given is None:
             from trainform.api import DEFAULT_ENVIRONMENT
 
@@ -62,7 +62,7 @@ class Destination:
 
     @property
     def is_default(self) -> bool:
-        """Whether there is no Environment: a job compiles as the controller would build it."""
+        """Whether there is no Environment, so that a job compiles exactly as the controller would build it."""
         return self.document is None
 
     @property
@@ -71,11 +71,11 @@ class Destination:
 
     @property
     def hashes_names(self) -> bool:
-        """Whether objects are called by their content."""
+        """Whether object names carry a content hash."""
         return not self.is_default and self.environment.spec.gitops.naming == "content-hash"
 
     def selects(self, item: Input) -> bool:
-        """Whether the Environment's selector matches the job. Labels that are not strings match nothing."""
+        """Whether the Environment's selector matches the job. Non-string labels match nothing."""
         if self.is_default:
             return True
         from trainform.api.selectors import matches_labels
@@ -84,10 +84,8 @@ class Destination:
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
     def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> tuple[list[Tree], list[Diagnostic]]:
-        """The built objects of a job after the final patches, and what those break.
-
-        Patches know an object by its `stable` name.
-        """
+        """A job's built objects after the final patches, and the problems that these cause. Patches match an object by
+        its `stable` name."""
         if self.document is None or not self.patches:
             return objects, []
         from trainform.core.patches.consistency import consistency_problems
@@ -124,8 +122,8 @@ class Destination:
                     )
 
     def _unmatched_steps(self) -> Iterable[Diagnostic]:
-        """Settings for steps that no job here has: a typo if a step has nearly that name, else perhaps meant for
-        jobs that do not exist yet."""
+        """Settings for steps that no job here has: an error if a step has a similar name (a typo), else perhaps meant
+        for future jobs."""
         kueue = self.environment.spec.scheduling.kueue
         for name in kueue.steps if kueue else ():
             if self.steps and name not in self.steps:
@@ -156,7 +154,7 @@ def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:
 
 
 def in_text(document: Document, path: Path, at: Position) -> Position:
-    """A position inside the text of a patch as one in the file, where the text is a block (`|`)."""
+    """Translates a position inside a patch's text to one in the file, if the text is a block scalar (`|`)."""
     start = document.position(path)
     is_block = "|" in document.line(start.line)
     return Position(start.line + at.line, start.column) if is_block else start

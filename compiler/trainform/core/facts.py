@@ -1,4 +1,4 @@
-"""What is known about the cluster: Kubernetes objects that are declared beside the jobs."""
+"""Cluster facts: Kubernetes objects declared next to the jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Facts(NamedTuple):
         return self.objects.get((kind, namespace, name))
 
     def names(self, kind: str, namespace: str = "") -> list[str]:
-        """The declared names of a kind, sorted. Empty if none are declared."""
+        """The sorted names declared for a kind."""
         if not self.objects:
             return []
         return sorted(n for k, ns, n in self.objects if k == kind and ns == namespace)

@@ -1,4 +1,4 @@
-"""The last step of a job: its built objects patched, in the form that the API server stores, and checked."""
+"""The last step of a job: patch its built objects, normalize them to the API server's form, and check them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,9 @@ CONTAINER = ("name", "image", "command", "args", "env", "envFrom", "ports", "res
 
 
 def finish(plan: Plan) -> bool:
-    """Apply the final patches, bring objects into the form that the API server stores, annotate them for
-    their GitOps engine, check them.
-
-    False if patches broke the shape of an object: then only that is reported, and no plugin may look at the objects.
-    """
+    """Apply the final patches, normalize the objects to the API server's form, annotate them for their GitOps engine,
+    and check them. False if patches broke an object's shape: only that is reported then, and no plugin may look at the
+    objects."""
     plan.patch()
     if plan.destination.patches and misshapen(plan):
         check_objects(plan)
@@ -46,13 +44,13 @@ def finish(plan: Plan) -> bool:
 
 
 def kind_order(tree: Tree) -> int:
-    """ConfigMaps, other companions, PodGroup, JobSet: what pods need comes before the pods."""
+    """Sort key: ConfigMaps, other companions, PodGroup, JobSet. What pods need comes before the pods."""
     return {"ConfigMap": 0, "PodGroup": 2, "JobSet": 3}.get(tree["kind"], 1)
 
 
 def readable(tree: Tree) -> Tree:
-    """A JobSet with its counts and commands in front, and without empty metadata, which the API
-    server would not tell from none. Other objects stay as they are; nothing given is changed."""
+    """A copy of a JobSet with counts and commands first and empty metadata dropped (the API server treats empty and
+    absent alike). Other objects are returned unchanged."""
     if tree["kind"] != "JobSet":
         return tree
     spec = tree["spec"]
@@ -74,12 +72,12 @@ def _job(job: Tree) -> Tree:
 
 
 def _first(head: tuple[str, ...], tree: Tree) -> Tree:
-    """A copy with the keys of `head` in front."""
+    """A copy with the keys in `head` first."""
     return {key: tree[key] for key in head if key in tree} | tree
 
 
 def _with_spec(template: Tree, spec: Tree) -> Tree:
-    """A copy of a template with this spec: metadata before it, and none where it is empty."""
+    """A copy of a template with this spec, preceded by its metadata unless that is empty."""
     metadata = template.get("metadata")
     copy = {"metadata": metadata} | template if metadata else template.copy()
     if not metadata:
@@ -89,14 +87,14 @@ def _with_spec(template: Tree, spec: Tree) -> Tree:
 
 
 def check_objects(plan: Plan) -> None:
-    """Report what the API server would refuse of `plan.objects`, at the source that set it."""
+    """Report what the API server would reject in `plan.objects`, at the source that set it."""
     for tree in plan.objects:
         kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
         if kind is None:
             continue
         for problem in schema.check(kind, tree):
             _report(plan, tree, problem)
-        if kind == "JobSet" and "spec" not in tree:  # the API server would take it, and nothing would ever run
+        if kind == "JobSet" and "spec" not in tree:  # the API server would accept it, and nothing would ever run
             _report(plan, tree, SchemaProblem(("spec",), "TF103", "is required but missing", "a patch removed it"))
         if tree["kind"] == "PodGroup":
             _tell_members(plan, tree)
@@ -107,7 +105,7 @@ def check_objects(plan: Plan) -> None:
 
 
 def misshapen(plan: Plan) -> bool:
-    """Whether a field of `plan.objects` has the wrong type, or a field that contains all others is missing."""
+    """Whether a field of `plan.objects` has the wrong type, or a `spec` or `template` is missing."""
     for tree in plan.objects:
         kind = SCHEMAS.get((tree["apiVersion"], tree["kind"]))
         if kind == "JobSet" and "spec" not in tree:
@@ -119,7 +117,7 @@ def misshapen(plan: Plan) -> bool:
 
 
 def _tell_members(plan: Plan, tree: Tree) -> None:
-    """An invalid node count of the TrainJob would become the gang's `minMember`: name that field in its error."""
+    """A TrainJob's invalid node count ends up in the gang's `minMember`: name that field in its error."""
     for index, told in enumerate(plan.diagnostics):
         if told.severity == "error" and told.path == ("spec", "trainer", "numNodes") and not told.object:
             name = object_name(tree)
@@ -127,8 +125,8 @@ def _tell_members(plan: Plan, tree: Tree) -> None:
 
 
 def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity = "error") -> None:
-    """Report a problem of a rendered object once: if its source already has an error, that one gets the name of
-    the object instead of a second error."""
+    """Report a problem of a rendered object once. If its source already has an error, add the object's name to that one
+    instead."""
     source, path = blame(plan, tree, problem.path)
     name = object_name(tree)
     for index, told in enumerate(plan.diagnostics):

@@ -1,4 +1,4 @@
-"""Gangs: which scheduler starts the pods of a job together."""
+"""Gangs: which scheduler starts a job's pods together."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RUNTIMES_TIMEOUT: Source = ("runtime", (*POLICY, "coscheduling", "scheduleTimeou
 
 
 class Gang(NamedTuple):
-    """The gang of a job, in effect. `scheduler` is empty where there is none.
+    """The effective gang of a job. `scheduler` is empty if there is none.
 
-    `chosen` says that the Environment chose it: then pods are sent to that scheduler, while a policy
-    of the runtime leaves that to the runtime's template, as the controller does.
-    `timeout_seconds` is coscheduling's; `queue` Volcano's, KAI's or YuniKorn's, empty for the default.
+    `chosen`: set by the Environment, so pods are sent to that scheduler. A runtime's policy leaves `schedulerName` to
+    the runtime's template, as the controller does. `timeout_seconds` applies to coscheduling; `queue` to Volcano, KAI
+    and YuniKorn, empty for the default.
     """
 
     scheduler: str = ""
@@ -39,9 +39,8 @@ NO_GANG = Gang()
 
 
 def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, list[Diagnostic]]:
-    """The Environment's choice, else the runtime's policy. Two that disagree are an error; an
-    Environment that turns a runtime's gang off is a warning.
-    """
+    """The Environment's choice, else the runtime's policy. Disagreement is an error; turning a runtime's gang off is a
+    warning."""
     own = _runtimes_gang(runtime)
     choice = None if destination.is_default else destination.environment.spec.scheduling.gang
     if choice is None or choice.scheduler is None:

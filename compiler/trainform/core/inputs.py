@@ -1,4 +1,4 @@
-"""The documents of a compile, read and sorted by what they are."""
+"""The documents of a compile, parsed and sorted by kind."""
 
 from __future__ import annotations
 
@@ -32,11 +32,8 @@ ObjectKey = tuple[str, str, str]
 
 
 class Input(NamedTuple):
-    """One document with its key, its model and its problems.
-
-    `sound` is false if it has an error that no default of the cluster would fix. `companions` are the
-    objects that belong to a runtime.
-    """
+    """One document with its key, model and problems. `sound` is false if it has an error that no cluster default would
+    fix. `companions` are a runtime's objects."""
 
     document: Document
     key: ObjectKey
@@ -47,13 +44,13 @@ class Input(NamedTuple):
 
     @property
     def model(self) -> TrainJob | Runtime | Environment | None:
-        """The typed model; None when nothing usable is left."""
+        """The typed model; None if nothing usable is left."""
         return self.found.model
 
 
 @dataclass(slots=True)
 class Inputs:
-    """What a stream or repository holds. `diagnostics` are those of no single TrainJob."""
+    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob."""
 
     jobs: list[Input] = field(default_factory=list)
     environment: Input | None = None
@@ -71,11 +68,9 @@ def sort(
     source: Iterable[Diagnostic] = (),
     cache: dict[Document, Read] | None = None,
 ) -> Inputs:
-    """Read every document and sort it by what it is. Of two documents of one name, the second is an error.
-
-    `source` are the problems that the front end found: those of one document stay with it. `cache`
-    holds what was read of documents that several environments share.
-    """
+    """Parse every document and sort it by kind. A second document of the same name is an error. `source`: problems
+    found by the front end; those of one document stay with it. `cache`: parsed documents shared between
+    environments."""
     inputs = Inputs()
     cache = {} if cache is None else cache
     by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
@@ -96,7 +91,7 @@ def sort(
 
 
 def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]) -> None:
-    """Move the Environment from the documents to the inputs: all else depends on its namespace."""
+    """Move the Environment from the documents to the inputs first: everything else depends on its namespace."""
     named = [document for document in documents if document.tree.get("kind") == "Environment"]
     found = [document for document in named if subject(document.tree)[0] == "environment"]
     for document in sorted(found, key=_start):
@@ -115,7 +110,7 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
 
 
 def _first_of_each(keys: dict[Document, ObjectKey]) -> dict[ObjectKey, Document]:
-    """The first document of each name by file and line, whatever order they come in."""
+    """The first document of each name by file and line, in any input order."""
     first: dict[ObjectKey, Document] = {}
     for document, key in keys.items():
         other = first.setdefault(key, document)
@@ -197,7 +192,7 @@ def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
 
 
 def key_of(document: Document, default_namespace: str) -> ObjectKey:
-    """What a document is called: two of one key are one object."""
+    """A document's identity: documents with the same key are the same object."""
     tree = document.tree
     kind = str(tree.get("kind") or "")
     metadata = metadata_of(tree)

@@ -1,4 +1,4 @@
-"""How everybody looks at a JobSet: its replicated jobs, their pods and containers."""
+"""A read-only view of a JobSet: its replicated jobs, pods and containers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Path
 
 STEP_LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
-"""The label of a Job template that says which step of the job its pods are."""
+"""Label of a Job template that names the step its pods belong to."""
 
 TRAINER_STEP = "trainer"
 NODE_CONTAINER = "node"
-"""The container that trains."""
+"""The training container."""
 
 
 class ReplicatedJob(NamedTuple):
-    """One replicated job of a JobSet, which stands at `path` of it. `step` is the step that it is labelled with.
-
-    A field of the wrong type reads as absent.
-    """
+    """The replicated job at `path` of a JobSet, labeled with `step`. Fields of the wrong type read as absent."""
 
     name: str
     step: str
@@ -58,12 +55,12 @@ class ReplicatedJob(NamedTuple):
 
     @property
     def annotations(self) -> Tree:
-        """Those of the pods."""
+        """The pod's annotations."""
         return annotations_of(self.pod)
 
     @property
     def pod_path(self) -> Path:
-        """Where the pod template stands in the JobSet."""
+        """Path of the pod template in the JobSet."""
         return (*self.path, "template", "spec", "template")
 
     @property
@@ -72,11 +69,11 @@ class ReplicatedJob(NamedTuple):
         return [*self.init_containers, *self.containers] if self.init_containers else self.containers
 
     def container(self, name: str) -> Tree | None:
-        """The container `name`, init containers excepted."""
+        """The container `name`, excluding init containers."""
         return next((each for each in self.containers if each.get("name") == name), None)
 
     def path_of(self, container: Tree) -> Path:
-        """Where one of the containers stands in the JobSet."""
+        """Path of a container in the JobSet."""
         for kind, containers in (("initContainers", self.init_containers), ("containers", self.containers)):
             for index, each in enumerate(containers):
                 if each is container:
@@ -85,24 +82,24 @@ class ReplicatedJob(NamedTuple):
 
     @property
     def replicas(self) -> int:
-        """How many Jobs there are: 1 where nothing is said, 0 where the number is negative."""
+        """Number of Jobs: 1 if unset, 0 if negative."""
         return max(replicas(self.tree), 0)
 
     @property
     def parallelism(self) -> int:
-        """Pods of each Job: 1 where nothing is said, 0 where the number is negative."""
+        """Pods per Job: 1 if unset, 0 if negative."""
         count = number(self.job_spec, "parallelism")
         return 1 if count is None else max(count, 0)
 
     @property
     def pods(self) -> int:
-        """How many pods run at once, as the schedulers count: replicas × min(parallelism, completions)."""
+        """Pods that run at once, as schedulers count them: replicas × min(parallelism, completions)."""
         completions = number(self.job_spec, "completions")
         return self.replicas * (self.parallelism if completions is None else min(self.parallelism, completions))
 
 
 class JobSetView(NamedTuple):
-    """A JobSet with its replicated jobs, in its order."""
+    """A JobSet and its replicated jobs, in order."""
 
     tree: Tree
     jobs: list[ReplicatedJob]

@@ -1,4 +1,4 @@
-"""The stages of a compile: each extension point, for every plugin that has it."""
+"""The stages of a compile: runs each extension point for every plugin that has it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ if TYPE_CHECKING:
 
 
 class PluginFailure(Exception):
-    """A plugin raised, which no plugin may; the cause is chained."""
+    """A plugin raised, which none may; the cause is chained."""
 
 
 class Pipeline(NamedTuple):
-    """For each stage, the plugins that take part in it, with what they do; `choosy` are those that do not act for
-    every job.
-
-    `observe(stage, plugin, plan)` is called when a plugin is through with a stage, and once before the first
-    stage, with empty names. It changes nothing.
-    """
+    """The plugins of each stage, with their methods. `choosy` are those that do not act for every job. `observe(stage,
+    plugin, plan)` is called after each plugin of a stage, and once before the first stage with empty names. It must
+    change nothing."""
 
     stages: Mapping[str, tuple[tuple[Plugin, Callable[[Plan], Any]], ...]]
     choosy: tuple[Plugin, ...]
@@ -36,11 +33,8 @@ class Pipeline(NamedTuple):
         return cls(stages, tuple(p for p in plugins if _takes_part(p, "applies")), observe)
 
     def run(self, plan: Plan, finish: Callable[[Plan], bool]) -> None:
-        """Run all stages over `plan`; `finish` runs between building and checking, and says whether there is anything
-        to check.
-
-        Two plugins that set one thing to different values are reported, both named.
-        """
+        """Run all stages over `plan`. `finish` runs between building and checking; false skips the checks. Two plugins
+        that set one thing to different values are reported, both by name."""
         idle = self.build(plan)
         if finish(plan):
             self._stage("check", plan, idle)
@@ -53,7 +47,7 @@ class Pipeline(NamedTuple):
             )
 
     def build(self, plan: Plan) -> set[Plugin]:
-        """Run all stages but `check`; the answer says which plugins do not act for the job."""
+        """Run all stages except `check`; returns the plugins that do not act for the job."""
         idle = self._idle(plan)
         if self.observe:
             self.observe("", "", plan)

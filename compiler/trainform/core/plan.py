@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
 
 class Where(TypedDict, total=False):
-    """Where a problem is: at `path` of `place` (default: the TrainJob), or at a `source`.
-
-    `point` is a more exact place for the caret, where `path` is the wider field that the controller's own validation
-    names. `object` and `object_path` say in which finished object the problem shows.
-    """
+    """Location of a problem: `path` of `place` (default: the TrainJob), or a `source`. `point` is a more exact caret
+    position if `path` is the wider field that the controller's own validation names. `object` and `object_path` name
+    the finished object in which the problem shows."""
 
     path: Path
     place: Place | None
@@ -41,13 +39,12 @@ class Where(TypedDict, total=False):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Plan:
-    """A JobSet template taken apart, with every field in one place.
+    """A JobSet template taken apart, with every field in one place. `job` and `runtime` are never modified.
 
-    `metadata` and `spec` are the JobSet's own, without `replicatedJobs`: those are `pod_sets`,
-    in the runtime's order. `pod_labels` and `pod_annotations` go on every pod template.
-    `secrets` are the key Secrets that the pods wait for, `keys` the Environment's encrypted ones.
-    `framework` is the runtime's (`torch`, `mpi`, `jax`, `xgboost`, `flux`), empty for plain jobs.
-    `job` and `runtime` are never changed.
+    `metadata` and `spec` are the JobSet's, without `replicatedJobs`: those are `pod_sets`, in the runtime's order.
+    `pod_labels` and `pod_annotations` go on every pod template. `secrets` are the key Secrets that the pods need,
+    `keys` the Environment's encrypted ones. `framework` is the runtime's (`torch`, `mpi`, `jax`, `xgboost`, `flux`),
+    empty for plain jobs.
     """
 
     job: TrainJob
@@ -82,11 +79,11 @@ class Plan:
 
     @property
     def stable_name(self) -> str:
-        """The TrainJob's name, which is the JobSet's too unless that ends in a content hash."""
+        """The TrainJob's name, which is also the JobSet's unless that ends in a content hash."""
         return self.job.metadata.name
 
     def stable(self, name: str) -> str:
-        """What an object called `name` would be called without the content hash, if there is one."""
+        """An object's `name` without the content hash, if it has one."""
         return name.replace(self.name, self.stable_name)
 
     @property
@@ -100,19 +97,19 @@ class Plan:
 
     @property
     def num_nodes(self) -> int | None:
-        """`spec.trainer.numNodes` of the TrainJob; None where that leaves it to the runtime."""
+        """The TrainJob's `spec.trainer.numNodes`; None leaves it to the runtime."""
         trainer = self.job.spec.trainer
         return trainer.num_nodes if trainer else None
 
     @property
     def num_proc_per_node(self) -> int | None:
-        """`spec.trainer.numProcPerNode` of the TrainJob; None where that leaves it to the runtime."""
+        """The TrainJob's `spec.trainer.numProcPerNode`; None leaves it to the runtime."""
         trainer = self.job.spec.trainer
         return trainer.num_proc_per_node if trainer else None
 
     @property
     def trainer_pod_set(self) -> PodSet | None:
-        """The first pod set of the trainer step, which is the one that upstream works on."""
+        """The first pod set of the trainer step, the one that upstream uses."""
         return next((pods for pods in self.pod_sets if pods.step == TRAINER_STEP), None)
 
     @property
@@ -127,7 +124,7 @@ class Plan:
 
     @property
     def jobset(self) -> JobSetView | None:
-        """The JobSet among the finished objects, final patches included; None where none was built."""
+        """The JobSet among the finished objects, final patches included; None if none was built."""
         for tree in self.objects:
             if tree.get("kind") == "JobSet":
                 if self._jobset is None or self._jobset.tree is not tree:
@@ -165,45 +162,43 @@ class Plan:
         hint: str = "",
         source: Source | None = None,
     ) -> None:
-        """Report a problem of the element at `path` of a finished object: at `source`, else where TrainJob or
-        runtime set it."""
+        """Report a problem at `path` of a finished object: at `source`, else at the line of the TrainJob or runtime
+        that set it."""
         where: Where = {"source": source, "object": object_name(tree), "object_path": path}
         if source is None:
             where["place"], where["path"] = blame(self, tree, path)
         self.report(code, message, severity=severity, hint=hint, **where)
 
     def warn(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
-        """Report something that works, but hardly as meant."""
+        """Report something that works, but probably not as intended."""
         self.report(code, message, severity="warning", hint=hint, **where)
 
     def deviates(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
-        """Report that the result differs from the controller's by deviation `code`, once per code.
-
-        `message` says what the controller would have done. Call it only when the result differs.
-        """
+        """Report, once per code, that the result differs from the controller's by deviation `code`. `message` says what
+        the controller would have done. Call it only if the result differs."""
         if all(diagnostic.code != f"TF{code}" for diagnostic in self.diagnostics):
             self.deviates_each(code, message, hint=hint, **where)
 
     def deviates_each(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
-        """As `deviates`, but reported for every place."""
+        """Like `deviates`, but reported at every place."""
         self.report(f"TF{code}", message, severity=DEVIATIONS[code].severity, hint=hint, **where)
 
     def new_object(self, api_version: str, kind: str, name: str = "", **fields: Any) -> Tree:
-        """An object for `Plugin.build`, called like the JobSet by default; `fields` are its spec or data."""
+        """An object for `Plugin.build`, named like the JobSet by default; `fields` are its spec or data."""
         metadata = {"name": name or self.name, "namespace": self.namespace}
         return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
     def need_secret(self, kind: KeyKind, name: str) -> None:
-        """Ask for a key Secret called `name`; plugin `secrets` sees to it while objects are built."""
+        """Request a key Secret called `name`; plugin `secrets` provides it while objects are built."""
         self.secrets.append(SecretNeed.of(kind, name, self.namespace))
 
     def label_jobset(self, key: str, value: str, source: Source | None = None) -> None:
-        """Put a label on the JobSet: it beats the template's, and the TrainJob's own (D12) beats it."""
+        """Label the JobSet. This overrides the template's label; the TrainJob's own overrides this one (D12)."""
         self.ledger.record(("label", key), value)
         self._mark("labels", key, value, source)
 
     def annotate_jobset(self, key: str, value: str, source: Source | None = None) -> None:
-        """Put an annotation on the JobSet."""
+        """Annotate the JobSet."""
         self.ledger.record(("annotation", key, "the JobSet"), value)
         self._mark("annotations", key, value, source)
 
@@ -212,13 +207,13 @@ class Plan:
         self.record_source(source, "metadata", kind, key, value=value)
 
     def label_pods(self, key: str, value: str, source: Source | None = None) -> None:
-        """Put a label on every pod template."""
+        """Label every pod template."""
         self.ledger.record(("label", key), value)
         self.pod_labels[key] = value
         self._record_mark(source, "labels", key, value)
 
     def annotate_pods(self, key: str, value: str, source: Source | None = None) -> None:
-        """Put an annotation on every pod template."""
+        """Annotate every pod template."""
         self.ledger.record(("annotation", key), value)
         self.pod_annotations[key] = value
         self._record_mark(source, "annotations", key, value)
@@ -234,17 +229,17 @@ class Plan:
         value: Any = None,
         object: Tree | None = None,
     ) -> None:
-        """Note that the element at `path` of the JobSet, or of another `object` of the job, comes from `source`.
+        """Record that the element at `path` of the JobSet, or of another `object` of the job, comes from `source`.
 
-        `trainform explain` then names that line instead of the plugin, as long as the document has the value.
-        The verbs of plan and pod sets call this for a `source`; call it for what has no verb. Entries of lists go
-        by name: `("node", 0)` is the first called `node`. `value` is given where the element is written differently
-        than in the document. Costs nothing unless somebody observes the compile.
+        `trainform explain` then names that line instead of the plugin, as long as the document has the value. Verbs of
+        plan and pod sets that take a `source` call this; call it yourself for anything else. List entries go by name:
+        `("node", 0)` is the first called `node`. Pass `value` if the element is written differently than in the
+        document. Free unless the compile is observed.
         """
         if source is not None and self.ledger.copies is not None:
             self.ledger.record_copy(source, path, value, object_name(object) if object else "")
 
     def patch(self) -> None:
-        """Put the Environment's final patches on the built objects, and report what they break."""
+        """Apply the Environment's final patches to the built objects, and report what they break."""
         self.objects, problems = self.destination.patch(self.objects, self.stable)
         self.diagnostics += problems

@@ -1,4 +1,4 @@
-"""The plugin API: what a plugin is, and when each of its extension points runs."""
+"""The plugin API: what a plugin is, and when each extension point runs."""
 
 from __future__ import annotations
 
@@ -19,42 +19,41 @@ STAGES = (
     "build",
     "check",
 )
-"""The extension points in the order in which they run, each for all plugins before the next."""
+"""The extension points in running order. Each runs for all plugins before the next."""
 
 
 class Plugin:
     """One concern of a training job: an ML framework, a scheduler, the JobSet itself.
 
-    A plugin overrides `name`, `applies` and the extension points that it needs; the ones it
-    leaves alone cost nothing. It never reads a file, the clock, the environment or another
-    plugin, and it tells problems through `plan.report`, not by raising. Instances are
-    created once, without arguments, and serve every job: they hold no state.
+    A plugin overrides `name`, `applies` and the extension points that it needs; the others cost nothing. It never reads
+    files, the clock, environment variables or other plugins, and it reports problems through `plan.report` instead of
+    raising. Instances are created once, without arguments, and serve every job, so they hold no state.
     """
 
     name: ClassVar[str]
 
     def applies(self, plan: Plan) -> bool:
-        """Whether this plugin has anything to do for the job; asked once, before the stages."""
+        """Whether this plugin has anything to do for the job; called once, before the stages."""
         return True
 
     def validate(self, plan: Plan) -> None:
-        """Report what is wrong with the job as written. Changes nothing."""
+        """Report what is wrong with the job as written. Must not modify the plan."""
 
     def enforce_ml_policy(self, plan: Plan) -> None:
-        """Set node counts, variables, ports and volumes of the ML framework."""
+        """Set the ML framework's node counts, variables, ports and volumes."""
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         """Mark the pods as members of a gang. Node counts are final from here on."""
 
     def enforce_pod_spec(self, plan: Plan) -> None:
-        """Apply what the TrainJob says about images, commands, variables and initializers."""
+        """Apply the TrainJob's images, commands, variables and initializers."""
 
     def pre_build_sync(self, plan: Plan) -> None:
-        """Bring dependent fields in line: pod counts, host names. Runs after all enforcement."""
+        """Update dependent fields (pod counts, host names). Runs after all enforcement."""
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         """The finished objects that this plugin adds to the job, as plain trees."""
         return ()
 
     def check(self, plan: Plan) -> None:
-        """Report what is wrong with the finished `plan.objects`. Changes nothing."""
+        """Report what is wrong with the finished `plan.objects`. Must not modify them."""

@@ -1,4 +1,4 @@
-"""Pod sets: the replicated jobs of a plan, and the verbs that edit their containers."""
+"""Pod sets: a plan's replicated jobs, and the verbs that edit their containers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class TrainerFields:
-    """What the TrainJob wants of the `node` container, in effect: plugins may rewrite it.
-
-    None means: as the runtime says. `env` entries are Kubernetes EnvVar trees.
-    """
+    """The effective TrainJob settings of the `node` container, which plugins may rewrite. None leaves a field to the
+    runtime. `env` entries are Kubernetes EnvVar trees."""
 
     image: str | None = None
     command: list[str] | None = None
@@ -32,10 +30,9 @@ class TrainerFields:
 class PodSet:
     """One replicated job: identical pods, `count` of them per replica.
 
-    `job` is the replicated job's tree. This pod set owns its dicts down to the containers and
-    may edit those; everything below is shared with the runtime and is replaced, never edited.
-    `name` and `step` (the step that it is labelled with, or the empty string) stay as they are.
-    `path` is the replicated job's place in the runtime document.
+    `job` is the replicated job's tree. This pod set owns its dicts down to the containers and may edit those;
+    everything below is shared with the runtime and is replaced, never edited. `name` and `step` (its step label, or the
+    empty string) never change. `path` is the replicated job's place in the runtime document.
     """
 
     name: str
@@ -45,11 +42,11 @@ class PodSet:
     count: int = 1
     ledger: Ledger = field(default_factory=Ledger)
     wanted_ports: dict[str, tuple[list[Tree], list[Tree]]] = field(default_factory=dict)
-    """By container: the ports that it declares, and those that plugins asked for."""
+    """By container: its declared ports, and those that plugins requested."""
 
     @classmethod
     def of(cls, replicated_job: Tree, path: Path, ledger: Ledger) -> PodSet:
-        """Take over a replicated job of the runtime's template, which stays as it is."""
+        """Take over a replicated job of the runtime's template, which is not modified."""
         job = dict(replicated_job)
         template = _own(job, "template")
         metadata = _own(template, "metadata")
@@ -65,7 +62,7 @@ class PodSet:
 
     @property
     def replicas(self) -> int:
-        """How often the Job runs; upstream's CRD defaults it to 1."""
+        """Number of Jobs; upstream's CRD defaults it to 1."""
         replicas: int = self.job.get("replicas", 1)
         return replicas
 
@@ -103,16 +100,16 @@ class PodSet:
         yield from self.containers
 
     def container(self, name: str) -> Tree | None:
-        """The container `name`, init containers excepted."""
+        """The container `name`, excluding init containers."""
         return next((container for container in self.containers if container.get("name") == name), None)
 
     @property
     def step_label_path(self) -> Path:
-        """The place of the step's label in the runtime document."""
+        """Path of the step label in the runtime document."""
         return (*self.path, "template", "metadata", "labels", STEP_LABEL)
 
     def container_path(self, container: Tree) -> Path:
-        """The place of one of this pod set's containers in the runtime document."""
+        """Path of one of this pod set's containers in the runtime document."""
         pod_spec = (*self.path, "template", "spec", "template", "spec")
         for kind in ("initContainers", "containers"):
             for index, other in enumerate(self.pod_spec.get(kind) or ()):
@@ -123,11 +120,8 @@ class PodSet:
     def record_source(
         self, source: Source | None, *path: str | tuple[str, int], value: Any = None, container: Tree | None = None
     ) -> None:
-        """Note that the element at `path` of the Job's spec, or of one of its containers, comes from `source`.
-
-        `value` is given where the element is written differently than in the document. Costs nothing unless
-        somebody observes the compile.
-        """
+        """Record that the element at `path` of the Job's spec, or of one of its containers, comes from `source`. Pass
+        `value` if it is written differently than in the document. Free unless the compile is observed."""
         if source is not None and self.ledger.copies is not None:
             self.ledger.record_copy(source, (*self._key(container), *path), value)
 
@@ -145,7 +139,7 @@ class PodSet:
         self.record_source(source, "completions", value=count)
 
     def sync(self, labels: dict[str, str], annotations: dict[str, str]) -> None:
-        """Bring the template in line with the count, and put these marks on the pods."""
+        """Update the template to the count, and set these labels and annotations on the pods."""
         self.job_spec["parallelism"] = self.job_spec["completions"] = self.count
         metadata = self.pod["metadata"]
         for kind, marks in (("labels", labels), ("annotations", annotations)):
@@ -153,20 +147,18 @@ class PodSet:
                 metadata[kind] = {**(metadata.get(kind) or {}), **marks}
 
     def annotate(self, key: str, value: str, source: Source | None = None) -> None:
-        """Put an annotation on the pod template."""
+        """Annotate the pod template."""
         metadata = self.pod["metadata"]
         metadata["annotations"] = {**(metadata.get("annotations") or {}), key: value}
         self.record_source(source, "template", "metadata", "annotations", key, value=value)
 
     def host(self, job: str, subdomain: str, *, replica: int = 0, pod: int = 0) -> str:
-        """The DNS name of one pod inside the namespace."""
+        """The DNS name of one pod within the namespace."""
         return f"{job}-{self.name}-{replica}-{pod}.{subdomain}"
 
     def set_env(self, container: Tree, *variables: Tree, source: Source | None = None) -> None:
-        """Upsert EnvVar trees: a variable of the same name keeps its place in the list.
-
-        `source` is the field that the value of each variable comes from, if it stands in a document.
-        """
+        """Upsert EnvVar trees: a variable of the same name keeps its place in the list. `source` is the document field
+        that each variable's value comes from, if any."""
         where = self._place(container)
         for variable in variables:
             name = variable["name"]
@@ -175,7 +167,7 @@ class PodSet:
         upsert(container, "env", variables)
 
     def add_port(self, container: Tree, port: int, protocol: str = "TCP") -> None:
-        """Declare a port unless the container declares the same number and protocol (D01)."""
+        """Declare a port unless the container already declares that number and protocol (D01)."""
         ports = container.get("ports") or []
         wanted = {"containerPort": port, "protocol": protocol}
         self.ledger.record(("port", f"{port}/{protocol}", self._place(container)), port)
@@ -197,24 +189,21 @@ class PodSet:
         upsert(container, "volumeMounts", mounts, key="mountPath")
 
     def _place(self, container: Tree) -> str:
-        """What the ledger calls a container."""
+        """The ledger's name for a container."""
         return f"{self.name}/{container.get('name', '')}"
 
 
 def _own(parent: Tree, key: str) -> Tree:
-    """Replace the dict at `key` by a copy that the caller may edit."""
+    """Replace the dict at `key` with a copy that the caller may edit."""
     child: Tree = dict(parent.get(key) or {})
     parent[key] = child
     return child
 
 
 def upsert(owner: Tree, field: str, items: Iterable[Tree], key: str = "name") -> None:
-    """Upsert `items` into the list `owner[field]`, told apart by `key`.
-
-    Upstream's upsert: an element of the same identity is replaced in place, another one appended. The list itself
-    is replaced, never edited: it may be shared with the runtime's template.
-    Source: kubeflow/trainer `pkg/apply/apply.go`.
-    """
+    """Upsert `items` into the list `owner[field]`, identified by `key`. As upstream: an element with the same key is
+    replaced in place, a new one is appended. The list itself is replaced, never edited, as it may be shared with the
+    runtime's template. Source: kubeflow/trainer `pkg/apply/apply.go`."""
     merged = list(owner.get(field) or ())
     places = {item.get(key): index for index, item in enumerate(merged)}
     for item in items:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 Origin = Literal["trainjob", "runtime", "environment"]
 
 Source = tuple[Origin, Path]
-"""A field of one of the documents of a job: `("trainjob", ("spec", "suspend"))`."""
+"""A field of one of the job's documents: `("trainjob", ("spec", "suspend"))`."""
 
 Key = tuple[str | tuple[str, int], ...]
-"""As a path, but an entry of a list is `(name, n)`: the n-th of that name, `("node", 0)`. An entry without
-a name is `("", n)`, the n-th of those. A key stays the same while lists around it grow or change their order."""
+"""Like a path, but a list entry is `(name, n)`, the n-th of that name: `("node", 0)`; `("", n)` is the n-th without a
+name. A key is stable while lists around it grow or are reordered."""
 
 
 class Conflict(NamedTuple):
-    """Two plugins and the thing that they disagree on."""
+    """Two plugins and what they disagree on."""
 
     what: str
     first: str
@@ -31,11 +31,9 @@ class Conflict(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """The element at `key` of a rendered object was copied from `source`.
-
-    `object` is `Kind/name`, empty for the JobSet. `value` is the element where it is written differently than in
-    the document, else None. `actor` is the plugin that copied it, empty for what happened before any plugin.
-    """
+    """The element at `key` of a rendered object was copied from `source`. `object` is `Kind/name`, empty for the
+    JobSet. `value` is set if the element is written differently than in the document. `actor` is the plugin that copied
+    it, empty before any plugin ran."""
 
     source: Source
     object: str
@@ -46,10 +44,8 @@ class Copy(NamedTuple):
 
 @dataclass(slots=True)
 class Ledger:
-    """Every variable, port, volume and label that a plugin set, with the plugin's name.
-
-    `copies` are the values that were copied from documents, recorded only while somebody observes the compile.
-    """
+    """Every variable, port, volume and label that a plugin set, with the plugin's name. `copies` are the values copied
+    from documents, recorded only while the compile is observed."""
 
     actor: str = ""
     entries: dict[tuple[str, ...], tuple[str, object]] = field(default_factory=dict)
@@ -57,14 +53,14 @@ class Ledger:
     copies: list[Copy] | None = None
 
     def record(self, key: tuple[str, ...], value: object) -> None:
-        """Note that the acting plugin set `key`, such as `("variable", "PET_NNODES", "node/node")`."""
+        """Record that the acting plugin set `key`, such as `("variable", "PET_NNODES", "node/node")`."""
         first, earlier = self.entries.setdefault(key, (self.actor, value))
         if first != self.actor and earlier != value:
             what = f"{key[0]} {key[1]}" + (f" of {key[2]}" if len(key) > 2 else "")
             self.conflicts.append(Conflict(what, first, self.actor))
 
     def record_copy(self, source: Source, key: Key, value: Any = None, object: str = "") -> None:
-        """Note that the element at `key` comes from `source`."""
+        """Record that the element at `key` comes from `source`."""
         if self.copies is not None:
             self.copies.append(Copy(source, object, key, value, self.actor))
 
@@ -73,7 +69,7 @@ TEMPLATE: Path = ("spec", "template")
 
 
 class Documents(Protocol):
-    """What a plan was made from."""
+    """The documents that a plan was made from."""
 
     @property
     def job_document(self) -> Document: ...
@@ -82,11 +78,9 @@ class Documents(Protocol):
 
 
 def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
-    """The document and path that set the element at `path` of the rendered object `tree`.
-
-    That is the TrainJob's trainer, which overrides everything else, then the last runtimePatch that has the element,
-    then the runtime, which is also where a missing element belongs, else the job's `runtimeRef`.
-    """
+    """The document and path that set the element at `path` of the rendered object `tree`. In order: the TrainJob's
+    trainer, which overrides everything else; the last runtimePatch that has the element; the runtime, also for a
+    missing element; the job's `runtimeRef`."""
     if path[:1] == ("metadata",):
         return _blame_metadata(plan, path)
     if tree.get("kind") != "JobSet":
@@ -105,7 +99,7 @@ def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
 
 
 def _blame_metadata(plan: Documents, path: Path) -> tuple[Document, Path]:
-    """The TrainJob, or the runtime where its template has the label or annotation."""
+    """The runtime if its template has the label or annotation, else the TrainJob."""
     in_template = (*TEMPLATE, *path)
     if len(path) > 2 and value_at(plan.runtime_document.tree, in_template) is not None:
         return plan.runtime_document, in_template
@@ -113,7 +107,7 @@ def _blame_metadata(plan: Documents, path: Path) -> tuple[Document, Path]:
 
 
 def _trainer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
-    """The element at `path` as a path of the TrainJob's `spec.trainer`, where that sets it."""
+    """The element at `path` as a path of the TrainJob's `spec.trainer`, if it is set there."""
     container, field = path[:9], path[9:]
     if path[:2] != ("spec", "replicatedJobs") or path[7:8] != ("containers",) or not field:
         return None
@@ -131,7 +125,7 @@ def _is_trainer(tree: Tree, path: Path) -> bool:
 
 
 class Shown(TypedDict, total=False):
-    """The rendered object and its field in which a fault of a source shows."""
+    """The rendered object and field in which a source's error shows."""
 
     object: str
     object_path: Path
@@ -156,7 +150,7 @@ def _sources(plan: Documents) -> list[tuple[Document, Path]]:
 
 
 def _follow(source: Any, root: Path, tree: Any, path: Path) -> Path | None:
-    """`path` of the rendered tree as a path of `source`, where list elements go by their name."""
+    """`path` of the rendered tree as a path of `source`, matching list elements by name."""
     node = value_at(source, root)
     found: list[str | int] = list(root)
     for part in path:
@@ -182,7 +176,7 @@ def _same_name(source: Any, tree: Any, index: int) -> int | None:
 
 
 def _deepest(tree: Any, path: Path) -> Path:
-    """The longest start of `path` that exists in `tree`."""
+    """The longest prefix of `path` that exists in `tree`."""
     while path and value_at(tree, path) is None:
         path = path[:-1]
     return path

@@ -1,4 +1,4 @@
-"""Plugins in running order, each loaded from its entry point, trainform's own included."""
+"""Plugins in running order, loaded from entry points, including trainform's own."""
 
 from __future__ import annotations
 
@@ -28,19 +28,17 @@ ORDER = (
     "lifecycle",
     "lints",
 )
-"""The order in which plugins run at each extension point; third-party plugins follow, by name.
-
-`plain` precedes `xgboost`, whose variables stand behind the TrainJob's; `jobset` is the last that
-changes anything, since it puts the plan together; `lifecycle` and `lints` only look at the result.
-"""
+"""Running order of plugins at each extension point; third-party plugins follow, by name. `plain` precedes `xgboost`,
+whose variables come after the TrainJob's; `jobset` is the last to change anything, as it assembles the plan;
+`lifecycle` and `lints` only inspect the result."""
 
 
 class PluginError(Exception):
-    """A plugin that cannot be used. Its message names the plugin and what to do."""
+    """An unusable plugin. The message names the plugin and what to do."""
 
 
 class Installed(NamedTuple):
-    """A plugin with the distribution that brought it."""
+    """A plugin and the distribution that provides it."""
 
     plugin: Plugin
     package: str
@@ -48,7 +46,7 @@ class Installed(NamedTuple):
 
 
 class EntryPoint(NamedTuple):
-    """What a package declares: `value` is `module:attribute`."""
+    """An entry point; `value` is `module:attribute`."""
 
     name: str
     value: str
@@ -57,11 +55,8 @@ class EntryPoint(NamedTuple):
 
 
 def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
-    """The plugin of each entry point, in running order.
-
-    Raises PluginError for one that does not load, is no plugin, or takes another's name: to go
-    on without it would render something else than what was asked for.
-    """
+    """The plugin of each entry point, in running order. Raises PluginError for one that does not load, is no plugin, or
+    takes another's name: skipping it would render something else than requested."""
     found: dict[str, Installed] = {}
     for entry_point in entry_points:
         if entry_point.name in found:
@@ -89,7 +84,7 @@ def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
 
 
 def _check_names(name: str, kind: type[Plugin]) -> None:
-    """A public attribute that is no extension point is a typing error that would never run."""
+    """Rejects public attributes that are no extension point: a misspelled one would never run."""
     if getattr(kind, "name", None) != name:
         raise PluginError(f"plugin {name!r} must have the class attribute name = {name!r}")
     known = {"name", "applies", *STAGES}

@@ -1,4 +1,4 @@
-"""Resources of a node: what the TrainJob and the runtime ask for together, and what counts as GPU."""
+"""Resources of a node: the TrainJob's merged with the runtime's, and what counts as a GPU."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 NO_DEVICE = ("gpumem", "gpucores", "gpualloc")
-"""Shares of a GPU that schedulers offer beside the device itself (D09)."""
+"""GPU shares that schedulers offer next to the device itself (D09)."""
 
 
 def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
-    """Overlay container resources: requests and limits key by key, claims by name.
-
-    Source: kubeflow/trainer `pkg/runtime/resourcerequirements.go`; for claims D21.
-    """
+    """Overlay container resources: requests and limits key by key, claims by name. Source: kubeflow/trainer
+    `pkg/runtime/resourcerequirements.go`; for claims D21."""
     merged = dict(base or {})
     for field in ("limits", "requests"):
         values = (override or {}).get(field)
@@ -35,12 +33,12 @@ def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
 
 
 def gpu_count(resources: Tree | None) -> int:
-    """GPUs per node: requests before limits, whole devices (D09). 0 without a GPU."""
+    """Whole GPUs per node, from requests, else limits (D09). 0 without a GPU."""
     return _first_count(resources, _devices)
 
 
 def cpu_count(resources: Tree | None) -> int:
-    """CPUs per node, rounded up: requests before limits. 0 where none are asked for."""
+    """CPUs per node, rounded up, from requests, else limits. 0 if none are requested."""
     return _first_count(resources, lambda asked: whole_units(asked.get("cpu") or 0))
 
 
@@ -53,13 +51,13 @@ def _first_count(resources: Tree | None, count: Callable[[Tree], int]) -> int:
 
 
 def gpu_names(resources: Iterable[str]) -> list[str]:
-    """The resource names that the controller takes for GPUs: any that contain "gpu"."""
+    """The resource names that the controller counts as GPUs: any that contain "gpu"."""
     return [name for name in resources if "gpu" in name.lower()]
 
 
 @lru_cache
 def is_device(name: str) -> bool:
-    """Whether a resource of this name is counted as GPUs (D09)."""
+    """Whether a resource of this name counts as a GPU (D09)."""
     return bool(gpu_names([name])) and not any(share in name.lower() for share in NO_DEVICE)
 
 

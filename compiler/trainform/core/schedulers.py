@@ -1,4 +1,4 @@
-"""Gang schedulers: what the pods of a job ask of them, and whether the cluster has them."""
+"""Gang schedulers: what a job's pods request of them, and whether the cluster has them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ SCHEDULER_NAMES = {
     "kai": "kai-scheduler",
     "yunikorn": "yunikorn",
 }
-"""`schedulerName` by gang scheduler: the names that the projects' own charts install them by."""
+"""`schedulerName` by gang scheduler, as installed by each project's own charts."""
 
 OWNERS = {name: scheduler for scheduler, name in SCHEDULER_NAMES.items()}
 
 
 def send_to_scheduler(plan: Plan) -> None:
-    """Name the chosen gang's scheduler in every pod template that names none.
-
-    A gang that the runtime asks for leaves that to the runtime, as the controller does.
-    """
+    """Set the chosen gang's scheduler in every pod template that names none. A runtime's gang leaves that to the
+    runtime, as the controller does."""
     if plan.gang.chosen:
         for pods in plan.pod_sets:
             if not pods.pod_spec.get("schedulerName"):
@@ -36,9 +34,9 @@ def send_to_scheduler(plan: Plan) -> None:
 
 
 def check_schedulers(plan: Plan) -> None:
-    """Report pods that go to another scheduler than their gang's, or to one that is not installed."""
+    """Report pods that use another scheduler than their gang's, or one that is not installed."""
     if _installed(plan) is None and not plan.gang.chosen:
-        return  # nothing is known of schedulers, and nothing was chosen
+        return  # schedulers unknown, and no gang chosen
     _gang_is_installed(plan)
     jobset = plan.jobset
     for job in jobset.jobs if jobset else ():
@@ -50,7 +48,8 @@ def check_schedulers(plan: Plan) -> None:
 
 
 def _holds_gang(scheduler: str, name: object) -> bool:
-    """Coscheduling is a plugin that a scheduler of any name may run, the default one included."""
+    """Whether scheduler `name` can run the gang. Coscheduling is a plugin that any scheduler may run, even the
+    default."""
     if scheduler == "coscheduling":
         return OWNERS.get(str(name), scheduler) == scheduler
     return name == SCHEDULER_NAMES[scheduler]
@@ -69,7 +68,7 @@ def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
 
 
 def _gang_is_installed(plan: Plan) -> None:
-    """A gang that the Environment chose is checked when the Environment is read; this one is the runtime's."""
+    """Check the runtime's gang. One chosen by the Environment is checked when the Environment is read."""
     installed, scheduler = _installed(plan), plan.gang.scheduler
     if installed is None or not scheduler or scheduler in installed or _chooses(plan):
         return
@@ -108,7 +107,7 @@ def _chooses(plan: Plan) -> bool:
 
 
 def _installed(plan: Plan) -> Sequence[str] | None:
-    """The gang schedulers of the cluster; None where that is not known."""
+    """The cluster's gang schedulers; None if unknown."""
     given = plan.destination.given
     return given.spec.cluster.schedulers if given else None
 
@@ -118,11 +117,11 @@ def _known(installed: Sequence[str]) -> str:
 
 
 def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
-    """All pods of the job, and their requests by resource name, canonical and sorted.
+    """Number of pods of the job, and their total requests by resource name, canonical and sorted.
 
-    Replicas count (D19), limits without a request (D18), and what declared RuntimeClasses and
-    LimitRanges will add (D15): each is told where the controller's numbers differ.
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`.
+    Includes replicas (D19), limits without a request (D18), and what declared RuntimeClasses and LimitRanges will add
+    (D15); each is reported if the controller's numbers differ. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/coscheduling`.
     """
     members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
     if any(pods.replicas > 1 for pods in plan.pod_sets):
@@ -156,11 +155,9 @@ def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, 
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn if the Environment chose a gang for steps that start one after the other: the first step waits in the
-    gang for pods that are only created when it is done.
-
-    `in_order_is_fine` if the scheduler makes one gang per step when the startup policy is InOrder.
-    """
+    """Warn if the Environment chose a gang for steps that start one after the other: the first step waits in the gang
+    for pods that are created only after it is done. `in_order_is_fine` if the scheduler makes one gang per step under
+    the startup policy InOrder."""
     if not plan.gang.chosen or len(plan.pod_sets) < 2:
         return
     order = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
@@ -179,9 +176,8 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
 
 
 def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
-    """Warn, at the Environment, about a fact that jobs need and that is not declared. The message is the same for
-    every job, so that it is shown once. Without an Environment there are no facts, and no warning.
-    """
+    """Warn, at the Environment, about a fact that jobs need and that is not declared. The message is the same for every
+    job, so it is shown once. Without an Environment there are no facts, and no warning."""
     if plan.destination.document is not None:
         plan.warn(
             "TF563",

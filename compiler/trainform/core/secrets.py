@@ -1,8 +1,5 @@
-"""The key Secrets that a job cannot run without, and the files that hold them encrypted.
-
-MPI needs a pair of SSH keys, Flux a CURVE certificate. Nothing here ever holds a key in the clear: a need is
-a name, and a key file is what `trainform keys` encrypted.
-"""
+"""The key Secrets that a job requires, and the encrypted files that hold them. MPI needs an SSH key pair, Flux a CURVE
+certificate. No plaintext key is ever held here: a need is a name, and a key file is the output of `trainform keys`."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ if TYPE_CHECKING:
 KeyKind = Literal["ssh", "curve"]
 
 _ENCRYPTED = "ENC[AES256_GCM,"
-"""What every value that SOPS encrypted begins with."""
+"""Prefix of every value encrypted by SOPS."""
 
 KeyFiles = dict[tuple[str, str], "Tree"]
-"""Encrypted Secrets by namespace and name of the Secret: SealedSecrets, or Secrets as SOPS writes them."""
+"""Encrypted Secrets by namespace and name: SealedSecrets, or SOPS-encrypted Secrets."""
 
 _SHAPES: dict[KeyKind, tuple[str, tuple[str, ...]]] = {
     "ssh": ("kubernetes.io/ssh-auth", ("ssh-privatekey", "ssh-publickey")),
@@ -30,10 +27,8 @@ _SHAPES: dict[KeyKind, tuple[str, tuple[str, ...]]] = {
 
 
 class SecretNeed(NamedTuple):
-    """A Secret that pods mount: its stable name, type, and the keys that they look for.
-
-    The name never carries a content hash: an encrypted Secret is bound to it.
-    """
+    """A Secret that pods mount: its stable name, type, and required keys. The name never carries a content hash,
+    because an encrypted Secret is bound to it."""
 
     name: str
     namespace: str
@@ -47,17 +42,17 @@ class SecretNeed(NamedTuple):
 
     @property
     def id(self) -> tuple[str, str]:
-        """What its key file is found by: namespace and name."""
+        """Namespace and name, which identify its key file."""
         return self.namespace, self.name
 
     @property
     def file(self) -> str:
-        """The name of its key file. A namespace has no dot, so no two Secrets share a file."""
+        """The name of its key file. Namespaces contain no dot, so no two Secrets share a file."""
         return f"{self.namespace}.{self.name}.yaml"
 
 
 def is_key_file(tree: Tree) -> bool:
-    """Whether a document holds keys of a job: sealed, encrypted by SOPS, or (a fault) in the clear."""
+    """Whether a document holds a job's keys: sealed, SOPS-encrypted, or (an error) in plaintext."""
     if tree.get("kind") == "SealedSecret":
         return True
     of_jobs = {key for _, keys in _SHAPES.values() for key in keys}
@@ -65,18 +60,18 @@ def is_key_file(tree: Tree) -> bool:
 
 
 def is_in_the_clear(tree: Tree) -> bool:
-    """Whether a key file is a Secret with a value that SOPS did not encrypt."""
+    """Whether a key file is a Secret with an unencrypted value."""
     encrypted = all(isinstance(value, str) and value.startswith(_ENCRYPTED) for _, value in _entries(tree))
     return tree.get("kind") == "Secret" and not (encrypted and "sops" in tree)
 
 
 def _entries(tree: Tree) -> list[tuple[object, object]]:
-    """Keys and values of a Secret; a key in both fields comes twice."""
+    """Keys and values of a Secret; a key in both fields appears twice."""
     return [*table(tree, "data").items(), *table(tree, "stringData").items()]
 
 
 def key_files(trees: Iterable[Tree]) -> KeyFiles:
-    """Those of `trees` that hold keys and name their namespace; the first of each name."""
+    """The `trees` that hold keys and name their namespace; the first of each name."""
     found: KeyFiles = {}
     for tree in filter(is_key_file, trees):
         namespace, name = (metadata_of(tree).get(key) for key in ("namespace", "name"))

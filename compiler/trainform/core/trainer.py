@@ -1,4 +1,4 @@
-"""What every ML plugin needs of the trainer step: nodes, resources, variables, host names."""
+"""What ML plugins need from the trainer step: nodes, resources, variables, host names."""
 
 from __future__ import annotations
 
@@ -32,11 +32,9 @@ COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-ind
 
 
 def merge_resources_per_node(plan: Plan) -> None:
-    """Merge `trainer.resourcesPerNode` into the `node` container of each trainer step, and set
-    the trainer's node count to the runtime's `numNodes`; both only where there is an mlPolicy.
-
-    Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`.
-    """
+    """Merge `trainer.resourcesPerNode` into the `node` container of each trainer step, and set the trainer's node count
+    to the runtime's `numNodes`; both only if there is an mlPolicy. Source: kubeflow/trainer
+    `pkg/runtime/core/trainingruntime.go`."""
     policy = plan.runtime.spec.ml_policy
     for pods in plan.pod_sets if policy else ():
         if policy and pods.step == TRAINER_STEP:
@@ -45,7 +43,7 @@ def merge_resources_per_node(plan: Plan) -> None:
 
 
 def merge_trainer_resources(plan: Plan, pods: PodSet) -> None:
-    """Merge `trainer.resourcesPerNode` into the `node` container of `pods`; claims merge too (D21)."""
+    """Merge `trainer.resourcesPerNode` into the `node` container of `pods`, including claims (D21)."""
     node, trainer = pods.container(NODE_CONTAINER), plan.job.spec.trainer
     if node is None or trainer is None or not trainer.resources_per_node:
         return
@@ -56,10 +54,8 @@ def merge_trainer_resources(plan: Plan, pods: PodSet) -> None:
 
 
 def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> None:
-    """Report variables of the TrainJob that the framework's plugin sets; `hint` says what to use.
-
-    Source: the Validate of each framework in kubeflow/trainer `pkg/runtime/framework/plugins`.
-    """
+    """Report TrainJob variables that the framework's plugin sets; `hint` says what to use instead. Source: Validate of
+    each framework in kubeflow/trainer `pkg/runtime/framework/plugins`."""
     for index, variable in enumerate(plan.trainer.env):
         if variable.get("name") in reserved:
             plan.report(
@@ -72,17 +68,15 @@ def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> Non
 
 
 def set_nodes(plan: Plan) -> None:
-    """Give the trainer step the node count of `trainer.numNodes`, where it is set."""
+    """Set the trainer step's node count to `trainer.numNodes`, if set."""
     pods = plan.trainer_pod_set
     if pods is not None and plan.num_nodes is not None:
         pods.set_count(plan.num_nodes, NUM_NODES)
 
 
 def set_trainer_env(plan: Plan, pods: PodSet | None = None) -> None:
-    """Upsert `trainer.env` into the `node` container of `pods`, by default of the trainer step.
-
-    The user's value wins, whatever was there.
-    """
+    """Upsert `trainer.env` into the `node` container of `pods`, by default the trainer step's. The user's value always
+    wins."""
     pods = pods or plan.trainer_pod_set
     node = pods.container(NODE_CONTAINER) if pods else None
     if pods is not None and node is not None:
@@ -91,7 +85,7 @@ def set_trainer_env(plan: Plan, pods: PodSet | None = None) -> None:
 
 
 def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
-    """Give the `node` container of a trainer step the trainer's image, command, arguments and variables."""
+    """Set the trainer's image, command, arguments and variables on the `node` container of a trainer step."""
     node = pods.container(NODE_CONTAINER)
     if node is None:
         return
@@ -103,7 +97,7 @@ def set_trainer_fields(plan: Plan, pods: PodSet) -> None:
 
 
 def record_trainer_fields(plan: Plan) -> None:
-    """Note that what the trainer steps will get comes from the TrainJob, unless a plugin changes it before."""
+    """Record that the trainer steps' fields come from the TrainJob, unless a plugin changes them first."""
     for pods in plan.pod_sets if plan.ledger.copies is not None else ():
         node = pods.container(NODE_CONTAINER) if pods.step == TRAINER_STEP else None
         for field in ("image", "command", "args", "env") if node else ():
@@ -111,11 +105,8 @@ def record_trainer_fields(plan: Plan) -> None:
 
 
 def env_var(variable: Tree) -> Tree:
-    """A variable of the TrainJob as the controller copies it: a source beats a value, and the
-    `apiVersion` of a field reference is left out.
-
-    Source: kubeflow/trainer `pkg/apply/apply.go`, EnvVar.
-    """
+    """A TrainJob variable as the controller copies it: a source beats a value, and a field reference loses its
+    `apiVersion`. Source: kubeflow/trainer `pkg/apply/apply.go`, EnvVar."""
     source = variable.get("valueFrom")
     if source is None:
         return variable
@@ -132,12 +123,11 @@ def count_per_node(
     *,
     counts_always: bool = False,
 ) -> Count:
-    """`count(gpus, cpus)` of a node with the merged `resources`, such as a number of processes.
+    """`count(gpus, cpus)`, such as a number of processes, for a node with the merged `resources`.
 
-    Where the controller would count another number, D03 (it reads the TrainJob's or the
-    runtime's resources alone) or D09 (it takes one of several GPU resources at random) is told;
-    `what` names the number to the user. `counts_always` where the controller counts without
-    `spec.trainer`, too, instead of setting nothing (D08).
+    If the controller would count differently, reports D03 (it reads only the TrainJob's or the runtime's resources) or
+    D09 (it picks one of several GPU resources at random), calling the number `what`. `counts_always`: the controller
+    counts even without `spec.trainer`, where it otherwise sets nothing (D08).
     """
     ours = count(gpu_count(resources), cpu_count(resources))
     if plan.job.spec.trainer is None and not counts_always:
@@ -157,19 +147,16 @@ def count_per_node(
 
 
 def _is_unequivocal(resources: Tree | None) -> bool:
-    """Whether all count the GPUs alike: there is one resource of them at most, and it is a device."""
+    """Whether the GPU count is unambiguous: at most one GPU resource, and it is a device."""
     asked = resources or {}
     names = gpu_names({*(asked.get("requests") or ()), *(asked.get("limits") or ())})
     return not names or (len(names) == 1 and is_device(names[0]))
 
 
 def _controllers_resources(plan: Plan) -> Tree | None:
-    """The resources from which the controller counts processes and GPUs (D03).
-
-    The TrainJob's alone where it gives any; else those of the first `node` container, even if it
-    has none, in a replicated job that is called `node` or is the trainer step.
-    Source: kubeflow/trainer `pkg/runtime/runtime.go`, ExtractResourcePerNodeFromRuntime.
-    """
+    """The resources from which the controller counts processes and GPUs (D03): the TrainJob's alone if it has any; else
+    those of the first `node` container, even if empty, in a replicated job that is called `node` or is the trainer
+    step. Source: kubeflow/trainer `pkg/runtime/runtime.go`, ExtractResourcePerNodeFromRuntime."""
     trainer = plan.job.spec.trainer
     if trainer is not None and trainer.resources_per_node is not None:
         return trainer.resources_per_node
@@ -182,8 +169,8 @@ def _controllers_resources(plan: Plan) -> Tree | None:
 
 
 def _controllers_gpu_counts(resources: Tree | None) -> set[int]:
-    """Every count that the controller may arrive at: it takes the first name that contains "gpu"
-    in Go's random order, requests before limits."""
+    """Every count that the controller may arrive at: it takes the first name that contains "gpu" in Go's random map
+    order, requests before limits."""
     requested, limited = (_outcomes(resources, field) for field in ("requests", "limits"))
     return (requested - {0}) | limited if 0 in requested else requested
 
@@ -194,18 +181,14 @@ def _outcomes(resources: Tree | None, field: str) -> set[int]:
 
 
 def trainer_resources(plan: Plan) -> Tree | None:
-    """The merged resources of the trainer's `node` container; without that one those that the
-    controller reads.
-    """
+    """The merged resources of the trainer's `node` container; without one, those that the controller reads."""
     node = plan.trainer_container
     return _controllers_resources(plan) if node is None else node.get("resources")
 
 
 def trainer_host(plan: Plan) -> str:
-    """The DNS name of the trainer's first pod, by its real replicated job and subdomain (D17).
-
-    Where no step is labelled as the trainer, the name that the controller takes.
-    """
+    """The DNS name of the trainer's first pod, from its actual replicated job and subdomain (D17). If no step is
+    labeled as the trainer, the name that the controller uses."""
     pods = plan.trainer_pod_set
     controllers = f"{plan.name}-{NODE_CONTAINER}-0-0.{plan.name}"
     host = pods.host(plan.name, plan.subdomain) if pods else controllers
@@ -219,6 +202,6 @@ def trainer_host(plan: Plan) -> str:
 
 
 def tell_without_trainer(plan: Plan, what: str) -> None:
-    """Tell that the controller would leave out `what` of a job without `spec.trainer` (D08)."""
+    """Report that the controller would omit `what` for a job without `spec.trainer` (D08)."""
     if plan.job.spec.trainer is None:
         plan.deviates("D08", f"without spec.trainer, the controller would set no {what}", path=("spec",))

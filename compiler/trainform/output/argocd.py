@@ -1,9 +1,6 @@
-"""The bootstrap for Argo CD: a project, an ApplicationSet per environment, and health checks.
-
-Field names are those of `argoproj.io/v1alpha1` (AppProject, ApplicationSet, and the Application in its template)
-as released in Argo CD 2.14 to 3.3, and of the keys of ConfigMap `argocd-cm` that its operator manual lists under
-resource health. docs/gitops.md says why each setting is there.
-"""
+"""The Argo CD bootstrap: a project, an ApplicationSet per environment, and health checks. Field names are those of
+`argoproj.io/v1alpha1` (AppProject, ApplicationSet and its Application template) in Argo CD 2.14 to 3.3, and of
+`argocd-cm`'s keys from the operator manual's resource health page. docs/gitops.md explains each setting."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from trainform.output.kustomization import kustomization_text
 NAMESPACE = "argocd"
 PROJECT = "trainform"
 REPOSITORY = "https://git.example.com/ml/training-jobs.git"
-"""Stands where people write the address of their own repository."""
+"""Placeholder for the address of the user's repository."""
 
 CLUSTER = "https://kubernetes.default.svc"
 
@@ -26,7 +23,7 @@ HEALTH_KINDS = (
     "scheduling.volcano.sh_PodGroup",
     "kueue.x-k8s.io_Workload",
 )
-"""Group and kind, as `argocd-cm` spells them; the Lua of each lies in `health/`, in a file of that name."""
+"""Group and kind, as spelled in `argocd-cm`; the Lua of each is in `health/`, in a file of that name."""
 
 RENDERED_KINDS = (
     ("", "ConfigMap"),
@@ -62,14 +59,12 @@ KUEUE_CHANGES = [
     f"{POD_TEMPLATE}.spec.schedulingGates",
     f"({POD_TEMPLATE}.metadata | select(. == {{}}))",
 ]
-"""What Kueue changes in a JobSet, as jq paths that Argo CD deletes from both sides before it compares them.
-
-The last removes what the second and third may leave behind, `metadata: {}`, where git has no metadata at all.
-"""
+"""What Kueue changes in a JobSet, as jq paths that Argo CD deletes from both sides before comparing. The last one
+removes the `metadata: {}` that the second and third may leave behind if git has no metadata."""
 
 
 def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
-    """The texts of the bootstrap by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
+    """The bootstrap's texts by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
     resources = ["project.yaml", f"trainform-{environment}.yaml"]
     return {
         "kustomization.yaml": _KUSTOMIZATION_HEAD + kustomization_text(resources),
@@ -80,7 +75,7 @@ def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
 
 
 def project() -> Tree:
-    """An AppProject that admits what trainform renders, and nothing of cluster scope."""
+    """An AppProject that admits what trainform renders, and no cluster-scoped objects."""
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "AppProject",
@@ -95,7 +90,7 @@ def project() -> Tree:
 
 
 def application_set(environment: str) -> Tree:
-    """An ApplicationSet that makes an Application of each folder `rendered/<environment>/<namespace>`."""
+    """An ApplicationSet that creates an Application for each folder `rendered/<environment>/<namespace>`."""
     directories = [{"path": f"rendered/{environment}/*"}]
     return {
         "apiVersion": "argoproj.io/v1alpha1",
@@ -131,7 +126,7 @@ def _application() -> Tree:
 
 
 def health_config_map(health: Mapping[str, str]) -> Tree:
-    """A patch of Argo CD's own ConfigMap: one key per kind, everything else stays as it is."""
+    """A patch of Argo CD's own ConfigMap: one key per kind; everything else is kept."""
     keys = {f"resource.customizations.health.{kind}": health[kind] for kind in HEALTH_KINDS}
     return {
         "apiVersion": "v1",

@@ -1,8 +1,6 @@
-"""Canonical YAML: one tree, one text, and every reader takes it for the same.
-
-Strings are unquoted only where every YAML parser (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) reads a string. Two spaces
-of indentation, lists at their key's column as kubectl prints them, no aliases, no folding.
-"""
+"""Canonical YAML: each tree has one text, and every reader parses it the same. Strings are unquoted only if every YAML
+parser (1.1, 1.2, go-yaml, PyYAML, ruamel, Rust's) reads a string. Two-space indentation, lists at their key's column
+like kubectl's, no aliases, no folding."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render`.\n"
-"""The first line of every file that we write, for people. The lockfiles say which files are ours, not this line."""
+"""The first line of every file that we write, for people only: the lockfiles say which files are ours."""
 
 _HEAD = ("apiVersion", "kind", "metadata")
 _METADATA_HEAD = ("name", "namespace", "labels", "annotations")
@@ -37,11 +35,8 @@ _Write = Callable[[str], None]
 
 
 def emit(tree: dict[str, Any]) -> str:
-    """One document, ended by a newline, without `---`.
-
-    The order is apiVersion, kind, metadata (name, namespace, labels, annotations first), then as given.
-    Trees hold dict, list, str, int, float, bool and None, and no infinities.
-    """
+    """One document, ending in a newline, without `---`. Order: apiVersion, kind, metadata (name, namespace, labels,
+    annotations first), then as given. Trees hold dict, list, str, int, float, bool and None; no infinities."""
     if not tree:
         return "{}\n"
     parts: list[str] = []
@@ -51,7 +46,7 @@ def emit(tree: dict[str, Any]) -> str:
 
 
 def emit_stream(trees: Iterable[dict[str, Any]]) -> str:
-    """Documents as `emit` writes them, `---` between them."""
+    """Documents as written by `emit`, with `---` between them."""
     return "---\n".join(map(emit, trees))
 
 
@@ -68,10 +63,8 @@ def _reordered(tree: dict[str, Any], head: tuple[str, ...]) -> dict[str, Any]:
 
 
 class _Memo(dict[str, str]):
-    """The text of each string met so far: manifests repeat the same few hundred.
-
-    Faster than `lru_cache` by a quarter of the emitter's time. It stops growing, it never forgets.
-    """
+    """Cache of each string's text: manifests repeat the same few hundred. A quarter of the emitter's time faster than
+    `lru_cache`. It stops growing and never evicts."""
 
     __slots__ = ("make",)
 
@@ -86,10 +79,8 @@ class _Memo(dict[str, str]):
 
 
 def _mapping(tree: dict[str, Any], lead: str, indent: str, write: _Write) -> None:
-    """The entries of a mapping: `lead` stands before the first, `indent` before the rest.
-
-    Both begin with the newline that ends the line above.
-    """
+    """The entries of a mapping: `lead` precedes the first, `indent` the rest. Both begin with the newline that ends the
+    line above."""
     for key, value in tree.items():
         kind = type(value)
         if kind is str and "\n" not in value:
@@ -107,7 +98,7 @@ def _mapping(tree: dict[str, Any], lead: str, indent: str, write: _Write) -> Non
 
 
 def _sequence(items: list[Any], lead: str, indent: str, write: _Write) -> None:
-    """The items of a list whose dashes stand at `indent`; `lead` ends in the first one's dash."""
+    """The items of a list whose dashes are at `indent`; `lead` ends in the first one's dash."""
     dash, inner = indent + "- ", indent + "  "
     for item in items:
         kind = type(item)
@@ -123,7 +114,7 @@ def _sequence(items: list[Any], lead: str, indent: str, write: _Write) -> None:
 
 
 def _leaf(value: Any, indent: str) -> str:
-    """A scalar or an empty collection, in a line of that indent; TypeError for other types."""
+    """A scalar or an empty collection, on a line with that indent; TypeError for other types."""
     if isinstance(value, str):
         return _literal(value, indent + "  ") if "\n" in value and _fits_literal(value) else _STRINGS[value]
     if isinstance(value, float):
@@ -138,7 +129,7 @@ def _leaf(value: Any, indent: str) -> str:
 
 
 def _float(value: float) -> str:
-    """A float that YAML 1.1 takes for one too: it wants a point before the exponent."""
+    """A float that YAML 1.1 also reads as one: it requires a point before the exponent."""
     text = repr(value)
     return text.replace("e", ".0e") if "e" in text and "." not in text else text
 
@@ -149,13 +140,13 @@ def _key(key: str) -> str:
 
 
 def _explicit_key(match: re.Match[str]) -> str:
-    """The form that YAML asks for where a key is too long: `? key`, and `: value` below."""
+    """YAML's form for a key that is too long: `? key`, and `: value` below."""
     spaces, dashes, key = match.groups()
     return f"{spaces}{dashes}? {key}\n{spaces}{' ' * len(dashes)}:"
 
 
 def _string(text: str) -> str:
-    """A string on one line, bare where that is safe."""
+    """A string on one line, unquoted if that is safe."""
     if _BARE(text) and text.lower() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
@@ -171,7 +162,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _fits_literal(text: str) -> bool:
-    """Would a literal block keep every character in every reader?"""
+    """Whether a literal block keeps every character in every reader."""
     if text[0] in " \n" or " \n" in text or text[-1] == " ":
         return False
     return text.replace("\n", "").isprintable()

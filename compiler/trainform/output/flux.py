@@ -1,8 +1,6 @@
-"""The bootstrap for Flux: a Kustomization per environment, with health checks and ignore rules.
-
-Field names are those of `kustomize.toolkit.fluxcd.io/v1` as released: `healthCheckExprs` and `deletionPolicy` came
-with Flux 2.5, `ignore` with Flux 2.9 (kustomize-controller 1.9). docs/gitops.md says why each setting is there.
-"""
+"""The Flux bootstrap: a Kustomization per environment, with health checks and ignore rules. Field names are those of
+`kustomize.toolkit.fluxcd.io/v1`: `healthCheckExprs` and `deletionPolicy` need Flux 2.5, `ignore` Flux 2.9
+(kustomize-controller 1.9). docs/gitops.md explains each setting."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from trainform.output.kustomization import kustomization_text
 
 NAMESPACE = "flux-system"
 SOURCE = "flux-system"
-"""The GitRepository of this repository, by the name that `flux bootstrap` gives it."""
+"""The name that `flux bootstrap` gives this repository's GitRepository."""
 
 _SUSPENDED = "has(spec.suspend) && spec.suspend"
 
@@ -45,16 +43,16 @@ HEALTH_CHECKS: list[dict[str, str]] = [
         " && status.conditions.exists(c, c.type in ['Admitted', 'Finished'] && c.status == 'True')",
     },
 ]
-"""When an object is ready (`current`) or lost (`failed`), in CEL; in progress otherwise, or while it has no status.
+"""CEL for when an object is ready (`current`) or lost (`failed`); otherwise, or without a status, it is in progress.
 
 Flux applies the next commit once everything is ready or `timeout` has passed, so a JobSet is ready as soon as its
-controller has seen it, or while it waits in a queue. `failed` comes before `current`. An expression about an absent
+controller has seen it, or while it waits in a queue. `failed` comes before `current`. An expression on an absent
 `status` is an error, which counts as in progress, but `false && error` is false, so a suspended JobSet needs no status.
-Of `apiVersion` only the group counts.
+Only the group of `apiVersion` counts.
 """
 
 REPLICATED_JOBS = 4
-"""How many replicated jobs the ignore rules reach: JSON pointers know no wildcards. Our runtimes have up to three."""
+"""Replicated jobs that the ignore rules cover, since JSON pointers have no wildcards. Our runtimes have up to three."""
 
 _POD_FIELDS = (
     "metadata/labels",
@@ -82,7 +80,7 @@ _CREATE_ONLY = {
 
 
 def files(environment: str) -> dict[str, str]:
-    """The texts of the bootstrap by their names in `gitops/flux/`."""
+    """The bootstrap's texts by their names in `gitops/flux/`."""
     return {
         "kustomization.yaml": kustomization_text([f"trainform-{environment}.yaml"]),
         f"trainform-{environment}.yaml": _HEAD + emit(kustomization(environment)),
@@ -112,12 +110,9 @@ def kustomization(environment: str) -> Tree:
 
 
 def create_only() -> Tree:
-    """A patch by which Flux creates JobSets of a Kueue queue and then leaves them alone until they are pruned.
-
-    The API server refuses to give a running JobSet back the nodeSelector and tolerations of git. Flux asks it in a
-    dry run, before its ignore rules are looked at (kustomize-controller#1739), and one refusal stops the
-    whole environment.
-    """
+    """A patch that makes Flux create the JobSets of a Kueue queue and then leave them alone until they are pruned. The
+    API server refuses to restore git's nodeSelector and tolerations on a running JobSet. Flux asks in a dry run, before
+    its ignore rules apply (kustomize-controller#1739), and one refusal stops the whole environment."""
     target = {"group": "jobset.x-k8s.io", "kind": "JobSet", "labelSelector": "kueue.x-k8s.io/queue-name"}
     return {"target": target, "patch": emit(_CREATE_ONLY)}
 

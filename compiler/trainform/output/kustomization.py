@@ -1,7 +1,5 @@
-"""`kustomization.yaml`: what an engine, or `kubectl kustomize`, takes from a folder.
-
-Every folder has one. Without it Flux would take every YAML file that it finds, and Argo CD JSON files too.
-"""
+"""`kustomization.yaml`: what an engine, or `kubectl kustomize`, applies from a folder. Every folder has one. Without it
+Flux would apply every YAML file that it finds, and Argo CD JSON files too."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _OURS = re.compile(
 
 
 def kustomization(resources: Iterable[str]) -> bytes:
-    """The file for a folder that holds `resources`, files or folders, in whatever order they come."""
+    """The file for a folder that holds `resources`, files or folders, in any order."""
     return HEADER + kustomization_text(resources).encode()
 
 
@@ -36,11 +34,9 @@ def kustomization_text(resources: Iterable[str]) -> str:
 
 
 def folders_in(data: bytes) -> list[str] | None:
-    """The folders, sorted, that a `kustomization.yaml` of ours lists; None when it says anything else.
-
-    The file of a shared folder has no digest in any lock, or two branches could never add a job each: it is
-    ours as long as it is nothing but a list of folders. Marks of a merge conflict do not change that.
-    """
+    """The sorted folders that one of our `kustomization.yaml` files lists; None if it contains anything else. A shared
+    folder's file has no digest in any lock, or two branches could never each add a job: it is ours as long as it is
+    only a list of folders. Merge-conflict markers do not change that."""
     lines = [_OURS(line.rstrip()) for line in data.decode(errors="replace").split("\n")]
     if not all(lines):
         return None

@@ -1,4 +1,4 @@
-"""Where the objects of a job stand: `<rendered>/<environment>/<namespace>/<job>/`, and what is in its files."""
+"""Where a job's objects are written, `<rendered>/<environment>/<namespace>/<job>/`, and what its files contain."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any, Literal
 from trainform.output.emitter import HEADER, emit, emit_stream
 
 MANIFESTS = "manifests.yaml"
-"""The one file of a job in the layout `per-job`."""
+"""A job's only manifest file in the layout `per-job`."""
 
 Layout = Literal["per-object", "per-job"]
 
 
 def job_folder(rendered: str, environment: str, namespace: str, job: str) -> str:
-    """The folder of a job, relative to the root of the repository."""
+    """A job's folder, relative to the repository root."""
     return "/".join([rendered, *map(_part, (environment, namespace, job))])
 
 
 def job_files(objects: Sequence[dict[str, Any]], layout: Layout) -> dict[str, bytes]:
-    """The files of a job's folder by name, its `kustomization.yaml` among them."""
+    """The files of a job's folder by name, including its `kustomization.yaml`."""
     from trainform.output.kustomization import FILE, kustomization
 
     if layout == "per-job":
@@ -32,15 +32,15 @@ def job_files(objects: Sequence[dict[str, Any]], layout: Layout) -> dict[str, by
 
 
 def file_names(objects: Sequence[dict[str, Any]]) -> list[str]:
-    """`jobset-llm.yaml` for a JobSet called `llm`; `podgroup.scheduling.volcano.sh-llm.yaml` where two
-    groups have a kind of that name."""
+    """`jobset-llm.yaml` for a JobSet called `llm`; `podgroup.scheduling.volcano.sh-llm.yaml` if two groups have that
+    kind."""
     short = [_file_name(tree["kind"], tree["metadata"]["name"]) for tree in objects]
     times = Counter(short)
     names = [
         name if times[name] == 1 else _file_name(_with_group(tree), tree["metadata"]["name"])
         for name, tree in zip(short, objects, strict=True)
     ]
-    if len(set(names)) < len(names):  # a plugin's fault: nothing that a TrainJob says leads here
+    if len(set(names)) < len(names):  # a plugin bug: no TrainJob can cause this
         repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"two objects of one job share a kind and a name: {', '.join(repeated)}")
     return names
@@ -56,7 +56,7 @@ def _with_group(tree: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    """One part of a path. Names were checked long before: one that climbs is a bug, not a mistake."""
+    """One part of a path. Names are checked much earlier, so one that escapes the folder is a bug, not a user error."""
     if not is_part(name):
         raise ValueError(f"not a file name: {name!r}")
     return name
@@ -66,5 +66,5 @@ _NEVER = frozenset("/\\\0\n")
 
 
 def is_part(name: str) -> bool:
-    """Whether `name` may be one part of a path that we write: neither hidden nor a way out of the folder."""
+    """Whether `name` is safe as one part of an output path: neither hidden nor leading out of the folder."""
     return bool(name) and not name.startswith(".") and _NEVER.isdisjoint(name)

@@ -1,4 +1,4 @@
-"""Marks a TrainJob in its source text to run again, touching nothing else of the text."""
+"""Marks a TrainJob to run again by a minimal edit of its source text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 RERUN = "trainform.dev/rerun"
-"""Annotation of a TrainJob: a number that `trainform rerun` counts up. It reaches the JobSet."""
+"""Annotation of a TrainJob: a number that `trainform rerun` increments. It is copied to the JobSet."""
 
 
 class CannotMark(Exception):
-    """The text is of a form that is left to its author; the message says what to write by hand."""
+    """The text cannot be edited safely; the message says what to write by hand."""
 
 
 class Marked(NamedTuple):
-    """The new text of a file, and the number that the annotation has now."""
+    """A file's new text, and the annotation's new value."""
 
     text: str
     number: int
@@ -33,8 +33,8 @@ class _Entry(NamedTuple):
 
 
 def mark(document: Document) -> Marked:
-    """The text of the document's file with `metadata.annotations["trainform.dev/rerun"]` one higher, "1" at
-    first. Raises CannotMark where that is no matter of inserting some characters."""
+    """The document's file with `metadata.annotations["trainform.dev/rerun"]` incremented, starting at "1". Raises
+    CannotMark if inserting a few characters is not enough."""
     number = _number(document) + 1
     source = document.part.source.text
     try:
@@ -60,7 +60,7 @@ def _number(document: Document) -> int:
 
 
 def _edit(document: Document, number: int) -> tuple[int, int, str]:
-    """Where in the text of the document what is replaced by what. LookupError where nothing fits."""
+    """Start, end and replacement of an edit in the document's text. LookupError if none is possible."""
     text = document.part.text
     metadata = _entry(_object(document), "metadata").value
     entries = _entries(metadata)
@@ -80,7 +80,7 @@ def _edit(document: Document, number: int) -> tuple[int, int, str]:
 
 
 def _with_annotations(text: str, metadata: Node, name: _Entry, number: int) -> tuple[int, int, str]:
-    """New annotations, behind the name."""
+    """Add annotations after the name."""
     if isinstance(metadata, MappingNode) and metadata.flow_style:
         key = '"annotations"' if _is_json(text) else "annotations"
         at = name.value.end_mark.index
@@ -90,7 +90,7 @@ def _with_annotations(text: str, metadata: Node, name: _Entry, number: int) -> t
 
 
 def _after_line(text: str, entry: _Entry, lines: str) -> tuple[int, int, str]:
-    """New lines below the line in which an entry starts, and its comment with it."""
+    """Insert lines after the line in which an entry starts, including its comment."""
     end = text.find("\n", entry.key.start_mark.index)
     at = end if end >= 0 else len(text)
     return at, at, f"\n{lines}"
@@ -130,7 +130,7 @@ def _entries(node: Node | None) -> dict[str, _Entry]:
 
 
 def _wanted(document: Document, number: int) -> list[Any]:
-    """The objects of the file as they are to be: the one with its annotation, the others as they were."""
+    """The file's intended objects: this one with its annotation, the others unchanged."""
     found = load(document.part.source.text, document.file).documents
     own = (document.part.start, document.prefix)
     return [_annotated(each.tree, number) if (each.part.start, each.prefix) == own else each.tree for each in found]

@@ -1,1 +1,1 @@
-"""What people and CI ask of compiled jobs before they merge them."""
+"""Reviews of compiled jobs, for people and CI, before a merge."""

@@ -1,4 +1,4 @@
-"""Flux: an HPC resource manager inside the job, which runs the command on all nodes."""
+"""Flux: an HPC resource manager inside the job that runs the command on all nodes."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ DEFAULTS = {
     NETWORK_DEVICE: "eth0",
     QUEUE_POLICY: "fcfs",
 }
-"""Settings, which are variables of the trainer: in the TrainJob, else in the runtime."""
+"""Settings, read as trainer variables from the TrainJob, else from the runtime."""
 
 SHARED = "/mnt/flux"
 SOFTWARE = "/opt/software"
 CURVE = "/curve"
 SCRIPTS = "/etc/flux-config"
 VIEW = "/opt/view"
-"""Where an image of Flux has it; the other paths are mounts."""
+"""Where a Flux image has it; the other paths are mounts."""
 
 PORT = 8050
-"""The port of the brokers; a pod has one."""
+"""The brokers' port; each pod has one broker."""
 
 
 class Flux(Plugin):
-    """Wraps the command of the trainer step into a Flux instance that spans its pods.
-
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/flux`. The scripts are our own, by the
-    manuals of flux-core: flux-start(1), flux-run(1), flux-config-bootstrap(5), flux-config-resource(5).
-    """
+    """Wraps the trainer step's command in a Flux instance that spans its pods. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/flux`. The scripts are our own, written from the manuals of flux-core: flux-start(1),
+    flux-run(1), flux-config-bootstrap(5), flux-config-resource(5)."""
 
     name = "flux"
 
@@ -109,7 +107,7 @@ def _processes(plan: Plan) -> int:
 
 
 def _settings(plan: Plan, node: Tree) -> dict[str, str]:
-    """The value of each setting; the TrainJob's variables come last."""
+    """The value of each setting; the TrainJob's variables win."""
     values = dict(DEFAULTS)
     for variable in (*(node.get("env") or ()), *plan.trainer.env):
         if variable["name"] in values and variable.get("value"):
@@ -155,7 +153,7 @@ def _config_map(plan: Plan) -> str:
 
 
 def _volume(plan: Plan) -> str:
-    """The volume of the scripts. Its name is local to the pod, and patches refer to it without a content hash."""
+    """The scripts' volume. Its name is local to the pod, and patches refer to it without a content hash."""
     return f"{plan.stable_name}-flux-entrypoint"
 
 
@@ -164,8 +162,8 @@ def _secret(plan: Plan) -> str:
 
 
 def _wrap_command(plan: Plan, pods: PodSet) -> None:
-    """Put the entrypoint before the command. Joined by spaces, as the controller does it, the command is there for
-    readers of the pod: the script itself has it word by word."""
+    """Put the entrypoint before the command. Joined by spaces, as in the controller, the command only informs readers
+    of the pod: the script itself has its exact words."""
     command, _ = _command(plan, pods)
     words = [*command, *(plan.trainer.args or ())]
     plan.trainer.command = ["/bin/bash", f"{SCRIPTS}/entrypoint.sh", " ".join(words).strip()]
@@ -173,7 +171,7 @@ def _wrap_command(plan: Plan, pods: PodSet) -> None:
 
 
 def _command(plan: Plan, pods: PodSet) -> tuple[list[str], list[str]]:
-    """Command and arguments as the TrainJob wants them, else as the runtime has them."""
+    """Command and arguments from the TrainJob, else from the runtime."""
     template, trainer = plan.runtime.spec.template, plan.job.spec.trainer
     jobs: list[Tree] = (template.spec or {}).get("replicatedJobs") or [] if template else []
     runtimes = PodSet.of(jobs[int(pods.path[-1])], pods.path, pods.ledger).container(NODE_CONTAINER) or {}
@@ -190,11 +188,11 @@ def _tell_deviations(plan: Plan) -> None:
         message = "the controller would crash on a Flux job without spec.trainer.numNodes"
         plan.deviates("D08", message, path=("spec",))
     else:
-        trainer_host(plan)  # tells D17
+        trainer_host(plan)  # reports D17
 
 
 def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:
-    """What the templates ask for."""
+    """The templates' values."""
     command, args = _command(plan, pods)
     settings = _settings(plan, node)
     gpus = gpu_count(node.get("resources"))
@@ -217,5 +215,5 @@ def _values(plan: Plan, pods: PodSet, node: Tree) -> Tree:
 
 
 def _ids(count: int) -> str:
-    """The numbers below `count` as Flux writes a set of them."""
+    """The numbers below `count` in Flux's notation for a set."""
     return "0" if count == 1 else f"0-{count - 1}"

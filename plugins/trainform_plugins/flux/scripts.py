@@ -1,4 +1,4 @@
-"""The scripts of a Flux job: templates, and the words of its command quoted for the shell."""
+"""A Flux job's scripts, from templates, with the command's words quoted for the shell."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
 
 def render(values: Tree) -> dict[str, str]:
-    """Both scripts by file name; `values` are what the templates ask for, with `words` as the user wrote them."""
+    """Both scripts by file name; `values` are the templates' values, with `words` as the user wrote them."""
     quoted = {**values, "words": [_word(word) for word in values["words"]]}
     return {name: _template(name).render(quoted) for name in ("entrypoint.sh", "init.sh")}
 
 
 def _word(text: str) -> str:
-    """One word of a command, quoted for the shell, in which Kubernetes' `$(VAR)` references still work.
-
-    A reference to an unset variable is left as it is, and `$$` is a dollar.
-    Source: Kubernetes' documentation of `command` in Container v1 core.
-    """
+    """One word of a command, quoted for the shell but with working Kubernetes `$(VAR)` references. A reference to
+    an unset variable is kept, and `$$` is a dollar. Source: Kubernetes' documentation of `command` in Container v1
+    core."""
     shell, end = "", 0
     for match in REFERENCE.finditer(text):
         name = match[1]

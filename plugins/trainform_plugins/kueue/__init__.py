@@ -1,4 +1,4 @@
-"""Kueue: queue, priority and execution limit of a job, and where its pods may stand."""
+"""Kueue: a job's queue, priority, execution limit and topology."""
 
 from __future__ import annotations
 
@@ -31,16 +31,13 @@ TOPOLOGY_CHECKS = (
     levels_exist,
     shares_the_pods_with_a_gang,
 )
-"""The checks of the finished JobSet: each is one function, whoever wrote what it looks at. Topology is asked for
-by annotations of the pods."""
+"""Checks of the finished JobSet, one function each, whoever wrote the fields. Pods request topology by annotations."""
 
 
 class Kueue(Plugin):
-    """Applies the Environment's Kueue settings to the JobSet and its pod templates, and checks the result.
-
-    A label of the TrainJob overrides the Environment's, which overrides the template's. The same holds for topology
-    annotations, where those of a step are taken together. Source: kubernetes-sigs/kueue `pkg/controller/jobframework`.
-    """
+    """Applies the Environment's Kueue settings to the JobSet and its pod templates, and checks the result. A TrainJob's
+    label overrides the Environment's, which overrides the template's. So do topology annotations, where a step's are
+    treated as one. Source: kubernetes-sigs/kueue `pkg/controller/jobframework`."""
 
     name = "kueue"
 

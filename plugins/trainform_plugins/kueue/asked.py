@@ -1,4 +1,4 @@
-"""The topology that a step asks for, as an Environment's settings and as annotations of its pods."""
+"""A step's requested topology, in an Environment's settings and in pod annotations."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ FIELDS: dict[str, Path] = {
 """Each annotation with its field in the Environment's `topology`."""
 
 FAMILY = (*FIELDS, SLICES)
-"""All annotations about topology: who sets one decides on all, since they exclude each other."""
+"""All topology annotations. They exclude each other, so whoever sets one decides on all."""
 
 LEVELS = (REQUIRED, PREFERRED, SLICE)
-"""Those whose value is a level: a label of nodes."""
+"""Annotations whose value is a level: a node label."""
 
 
 def topology_of(plan: Plan, step: str) -> Topology | None:
-    """What the Environment wants for the replicated job `step`; None where it says nothing about it, or
-    where the TrainJob's own runtimePatches do.
-    """
+    """The Environment's topology for the replicated job `step`; None if it sets none, or if the TrainJob's own
+    runtimePatches do."""
     kueue = settings_of(plan)
     if kueue is None or _job_decides(plan, step):
         return None
@@ -48,7 +47,7 @@ def topology_of(plan: Plan, step: str) -> Topology | None:
 
 
 def annotate(plan: Plan, pods: PodSet, topology: Topology) -> None:
-    """Replace the annotations of `pods` about topology by those that `topology` means."""
+    """Replace the topology annotations of `pods` with those for `topology`."""
     metadata = pods.pod["metadata"]
     metadata["annotations"] = {k: v for k, v in (metadata.get("annotations") or {}).items() if k not in FAMILY}
     for key, value in _annotations_of(topology).items():
@@ -76,7 +75,7 @@ def _environments_field(plan: Plan, job: str, key: str) -> Source:
 
 
 def report(plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, code: str, message: str, **words: Any) -> None:
-    """Report a problem of an annotation of the pods of `job`, where it was written."""
+    """Report a problem of a pod annotation of `job`, at the place that set it."""
     topology = topology_of(plan, job.name)
     chosen = topology is not None and _annotations_of(topology).get(key) == job.annotations.get(key)
     source = _environments_field(plan, job.name, key) if chosen else None

@@ -1,4 +1,4 @@
-"""Features that came with a certain Kueue: an older one ignores them without a word, or refuses them."""
+"""Features that need a minimum Kueue version: older ones silently ignore them, or reject them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SINCE: dict[str, Version] = {
 """Source: the changelogs of kubernetes-sigs/kueue."""
 
 ON_BY_DEFAULT: Version = (0, 14)
-"""From here on, TopologyAwareScheduling needs no feature gate."""
+"""From this version on, TopologyAwareScheduling needs no feature gate."""
 
 
 def needs_newer_kueue(plan: Plan, jobset: JobSetView) -> None:
-    """Only where the Environment says which Kueue there is."""
+    """Checked only if the Environment declares its Kueue version."""
     given = plan.destination.given
     known = given.spec.cluster.kueue if given else None
     if known is None:
@@ -49,7 +49,7 @@ def _check_annotation(
     plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, version: Version, known: str
 ) -> None:
     since = SINCE.get(key)
-    if since is None:  # goes with another one
+    if since is None:  # always set together with another annotation
         return
     if version < since:
         report_annotation(plan, jobset, job, key, "TF356", _too_old(key, known))

@@ -1,4 +1,4 @@
-"""The labels by which Kueue finds the queue of a job, its priority and its time."""
+"""The labels from which Kueue reads a job's queue, priority and time limit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FIELDS = {QUEUE: "localQueue", PRIORITY: "priorityClass", MAX_TIME: "maxExecTime
 
 
 def settings_of(plan: Plan) -> KueueScheduling | None:
-    """What the Environment says about Kueue; None where it says nothing, or there is none."""
+    """The Environment's Kueue settings; None without any, or without an Environment."""
     given = plan.destination.given
     return given.spec.scheduling.kueue if given else None
 
 
 def labels_of(plan: Plan) -> dict[str, str]:
-    """What the Environment wants on the JobSet."""
+    """The labels that the Environment puts on the JobSet."""
     kueue = settings_of(plan)
     if kueue is None:
         return {}
@@ -41,7 +41,7 @@ def labels_of(plan: Plan) -> dict[str, str]:
 
 
 def wants_multikueue(plan: Plan) -> bool:
-    """Whether the Environment hands its jobs on; a TrainJob that names its manager decides itself."""
+    """Whether the Environment uses MultiKueue; a TrainJob that sets `managedBy` decides itself."""
     kueue = settings_of(plan)
     spec = plan.job_document.tree.get("spec")
     named = isinstance(spec, dict) and spec.get("managedBy") is not None
@@ -49,7 +49,7 @@ def wants_multikueue(plan: Plan) -> bool:
 
 
 def source_of(plan: Plan, key: str, value: str) -> Source:
-    """Who labelled the JobSet with `value`."""
+    """Who set the JobSet's label `key` to `value`."""
     if (plan.job.metadata.labels or {}).get(key) == value:
         return "trainjob", ("metadata", "labels", key)
     if labels_of(plan).get(key) == value:

@@ -1,4 +1,4 @@
-"""MultiKueue: Kueue hands the JobSet on to a worker cluster, and nothing else."""
+"""MultiKueue: Kueue hands the JobSet, and nothing else, to a worker cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def is_handed_on(jobset: JobSetView) -> bool:
 
 
 def goes_alone(plan: Plan, jobset: JobSetView) -> None:
-    """A hostfile, a key Secret or a PodGroup would stay behind, and the pods would wait for it forever."""
+    """A hostfile, key Secret or PodGroup would stay behind, and the pods would wait for it forever."""
     if not is_handed_on(jobset):
         return
     left = [object_name(tree) for tree in plan.objects if tree is not jobset.tree]

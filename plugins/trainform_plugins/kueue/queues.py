@@ -1,4 +1,4 @@
-"""Checks of queue, priority and time: what Kueue's webhook refuses, and what the facts do not have."""
+"""Checks of queue, priority and time limit: what Kueue's webhook rejects, and what the cluster facts lack."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from trainform_plugins.kueue.asked import FAMILY
 from trainform_plugins.kueue.labels import MAX_TIME, PRIORITY, QUEUE, SETTINGS, settings_of, source_of
 
 DEFAULT_QUEUE = "default"
-"""The LocalQueue that takes a job without the label, where its namespace has one of this name."""
+"""The LocalQueue for jobs without the label, if their namespace has one of this name."""
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
-"""The label with its own name that Kubernetes puts on every namespace."""
+"""The label with a namespace's own name, which Kubernetes sets."""
 
 
 def queue_of(plan: Plan, jobset: JobSetView) -> str:
-    """The LocalQueue that the JobSet goes to, or the empty string."""
+    """The JobSet's LocalQueue, or the empty string."""
     queue = text(jobset.labels, QUEUE)
     if not queue and plan.facts.get("LocalQueue", DEFAULT_QUEUE, plan.namespace):
         return DEFAULT_QUEUE
@@ -38,7 +38,7 @@ def cluster_queue_of(plan: Plan, jobset: JobSetView) -> Tree | None:
 
 
 def labels_are_sound(plan: Plan, jobset: JobSetView) -> None:
-    """Kueue's webhook: the limit is a number of seconds above zero."""
+    """Kueue's webhook: the limit is a positive number of seconds."""
     seconds = jobset.labels.get(MAX_TIME)
     if seconds is not None and not (str(seconds).isdecimal() and int(seconds) > 0):
         message = f'{MAX_TIME} must be a positive whole number of seconds, not "{seconds}"'
@@ -46,7 +46,7 @@ def labels_are_sound(plan: Plan, jobset: JobSetView) -> None:
 
 
 def has_queue(plan: Plan, jobset: JobSetView) -> None:
-    """What is asked of Kueue has no effect on a job that Kueue does not manage."""
+    """Kueue settings have no effect on a job that Kueue does not manage."""
     kueue = settings_of(plan)
     if kueue is None or queue_of(plan, jobset):
         return
@@ -63,7 +63,7 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
 
 
 def queue_admits(plan: Plan, jobset: JobSetView) -> None:
-    """The LocalQueue is in the job's namespace, and its ClusterQueue lets that namespace in."""
+    """The LocalQueue is in the job's namespace, and its ClusterQueue admits that namespace."""
     queue = text(jobset.labels, QUEUE)
     if not queue:
         return
@@ -110,7 +110,7 @@ def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
 
 
 def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
-    """A WorkloadPriorityClass that does not exist keeps the job from ever being queued."""
+    """With a WorkloadPriorityClass that does not exist, the job is never queued."""
     name = text(jobset.labels, PRIORITY)
     declared = plan.facts.names("WorkloadPriorityClass") if name else []
     if not name or name in declared:

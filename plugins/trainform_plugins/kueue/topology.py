@@ -1,4 +1,4 @@
-"""Checks of topology: what Kueue's webhook refuses, and what it could never place."""
+"""Checks of topology: what Kueue's webhook rejects, and what Kueue could never place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from trainform_plugins.kueue.queues import cluster_queue_of
 MAIN = (REQUIRED, PREFERRED, UNCONSTRAINED)
 
 Levels = dict[str, list[str]]
-"""Topologies by name, each with its levels from the widest down."""
+"""Topologies by name, each with its levels, widest first."""
 
 
 def one_of_each(plan: Plan, jobset: JobSetView) -> None:
@@ -40,9 +40,8 @@ def one_of_each(plan: Plan, jobset: JobSetView) -> None:
 
 
 def fits_the_pods(plan: Plan, jobset: JobSetView) -> None:
-    """A slice is at most all pods of its step (Kueue's webhook), and should divide them: Kueue places whole
-    slices, and leaves the rest of the pods gated (kueue 15277).
-    """
+    """A slice is at most all pods of its step (Kueue's webhook), and should divide them: Kueue places whole slices, and
+    leaves the remaining pods gated (kueue 15277)."""
     for job in jobset.jobs:
         size = job.annotations.get(SLICE_SIZE)
         if size is None:
@@ -62,7 +61,7 @@ def fits_the_pods(plan: Plan, jobset: JobSetView) -> None:
 
 
 def groups_are_pairs(plan: Plan, jobset: JobSetView) -> None:
-    """Kueue's webhook: a group joins two steps, one of them a single pod, that ask for the same level."""
+    """Kueue's webhook: a group joins two steps that request the same level, one of them a single pod."""
     steps = [job for job in jobset.jobs if GROUP in job.annotations]
     for name in dict.fromkeys(str(job.annotations[GROUP]) for job in steps):
         members = [job for job in steps if job.annotations[GROUP] == name]
@@ -81,9 +80,9 @@ def _no_pair(group: str, members: list[ReplicatedJob]) -> str:
 
 
 def levels_exist(plan: Plan, jobset: JobSetView) -> None:
-    """Every level is one of a Topology that the queue's flavors have; a slice is no wider than the whole."""
+    """Every level belongs to a Topology of the queue's flavors; a slice is no wider than the whole."""
     asking = [job for job in jobset.jobs if any(key in job.annotations for key in FAMILY)]
-    if not asking or is_handed_on(jobset):  # then the facts are those of the manager, not of the worker
+    if not asking or is_handed_on(jobset):  # the facts describe the manager cluster, not the worker
         return
     known = _topologies(plan, jobset)
     if known is None:
@@ -97,9 +96,8 @@ def levels_exist(plan: Plan, jobset: JobSetView) -> None:
 
 
 def _topologies(plan: Plan, jobset: JobSetView) -> Levels | None:
-    """The Topologies that the job can come to stand in: those of its queue's flavors where they are all
-    declared, else every declared one. None where nothing is known.
-    """
+    """The Topologies that the job may be placed in: those of its queue's flavors if all are declared, else every
+    declared one. None if none are known."""
     flavors = list(_flavors(cluster_queue_of(plan, jobset)))
     declared = [plan.facts.get("ResourceFlavor", flavor) for flavor in flavors]
     names = plan.facts.names("Topology")
@@ -147,7 +145,7 @@ def _slice_is_within(plan: Plan, jobset: JobSetView, job: ReplicatedJob, known: 
 
 
 def shares_the_pods_with_a_gang(plan: Plan, jobset: JobSetView) -> None:
-    """Two that decide where pods stand may each hold what the other waits for."""
+    """A gang scheduler and Kueue's topology both decide on placement, and may each hold what the other waits for."""
     asks = any(key in job.annotations for job in jobset.jobs for key in FAMILY)
     if asks and plan.gang.chosen:
         plan.warn(

@@ -1,4 +1,4 @@
-"""Life cycle: what happens to a job whose manifests a GitOps engine applies again and again."""
+"""Life cycle: what happens to a job whose manifests a GitOps engine keeps re-applying."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ OF_THE_JOBSET = (
     shared_subdomain,
 )
 OF_ALL_OBJECTS = (is_a_hook, tracked_by_hand, namespace_of_nobody, unknown_pod_group)
-"""The rules: each is one function, and says why it exists."""
+"""The rules, one function each; the docstring says why it exists."""
 
 
 class LifeCycle(Plugin):
-    """Refuses what makes an engine run, kill or lose a job by itself, and warns of what leads there."""
+    """Rejects what makes an engine run, kill or lose a job on its own, and warns about what may lead there."""
 
     name = "lifecycle"
 

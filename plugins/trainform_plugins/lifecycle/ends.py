@@ -1,4 +1,4 @@
-"""Jobs that an engine ends, or starts again, without anybody asking for it."""
+"""Jobs that an engine ends or restarts without being asked."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FLUX_FORCE = "kustomize.toolkit.fluxcd.io/force"
 
 
 def deletes_itself(plan: Plan, jobset: JobSetView) -> None:
-    """A finished job that deletes itself is made again, and trains again, for ever.
+    """A finished job that deletes itself is created and trained again, forever.
 
-    Why: an engine that heals itself makes what is in git and not in the cluster. Bites: everybody who took a
-    `ttlSecondsAfterFinished` along from before GitOps (argo-cd 8586, 13851; kubeflow/trainer 2991, 3779).
+    Why: a self-healing engine creates whatever is in git but not in the cluster. Bites: anyone who kept a
+    `ttlSecondsAfterFinished` from before GitOps (argo-cd 8586, 13851; kubeflow/trainer 2991, 3779).
     """
     engine = engine_of(plan)
     if not engine or "ttl" in plan.environment.spec.gitops.allow:
@@ -43,10 +43,10 @@ def _ttl_paths(jobset: JobSetView) -> Iterator[Path]:
 
 
 def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
-    """Under a content hash every edit deletes the JobSet, and with it the claims that JobSet made for it.
+    """Under a content hash every edit deletes the JobSet, and with it the volume claims that JobSet created for it.
 
-    Why: they are called `<claim>-<jobset>`, and `whenDeleted` is Delete unless said otherwise. Bites: whoever
-    keeps checkpoints there and corrects a label.
+    Why: they are called `<claim>-<jobset>`, and `whenDeleted` defaults to Delete. Bites: anyone who keeps checkpoints
+    there and then edits a label.
     """
     if not plan.destination.hashes_names or "delete-claims" in plan.environment.spec.gitops.allow:
         return
@@ -65,10 +65,10 @@ def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
 
 
 def is_made_anew(plan: Plan, jobset: JobSetView) -> None:
-    """Force and Replace make an engine delete a job to make it again, where it would fail to update it.
+    """Force and Replace make an engine delete and recreate a job that it would otherwise fail to update.
 
-    Why: most of a JobSet cannot be updated. Bites: with both, Argo CD starts finished jobs again on every sync
-    (argo-cd 24005, 5882, 18245).
+    Why: most of a JobSet cannot be updated. Bites: with both, Argo CD restarts finished jobs on every sync (argo-cd
+    24005, 5882, 18245).
     """
     annotations = jobset.annotations
     if not annotations:

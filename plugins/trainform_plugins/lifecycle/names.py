@@ -1,4 +1,4 @@
-"""What goes by a job's own name where its objects carry a content hash."""
+"""References by a job's own name, if its objects carry a content hash."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from trainform.plugin import JobSetView, Path, Plan, ReplicatedJob, table, table
 from trainform_plugins.lifecycle.source import report
 
 CONFIG_MAPS = ("configMap", "configMapRef", "configMapKeyRef")
-"""The fields of a pod that refer to a ConfigMap by its `name`."""
+"""Pod fields that refer to a ConfigMap by its `name`."""
 
 JOBSET_NAME = "metadata.labels['jobset.sigs.k8s.io/jobset-name']"
-"""The field of a pod that holds the name of its JobSet."""
+"""The pod field that holds the name of its JobSet."""
 
 
 def names_that_do_not_follow(plan: Plan, jobset: JobSetView) -> None:
-    """A text that spells a host name or an object of the job by the job's own name speaks of nothing.
+    """Text that spells a host name or object with the job's own name refers to nothing.
 
-    Why: the hash follows the job's name in every name that trainform makes; a text is the user's. Bites: who
-    writes `--master=llm-node-0-0.llm` by hand and then changes to `naming: content-hash`.
+    Why: every name that trainform generates gets the hash; text is the user's. Bites: anyone who writes
+    `--master=llm-node-0-0.llm` by hand and then switches to `naming: content-hash`.
     """
     if plan.name == plan.stable_name:
         return
@@ -49,13 +49,13 @@ def _tell(plan: Plan, jobset: JobSetView, path: Path, old: str, hint: str) -> No
 
 
 def _hosts(plan: Plan, jobset: JobSetView) -> re.Pattern[str]:
-    """The host names of the job's pods as they would be without a hash."""
+    """The pods' host names as they would be without a hash."""
     job, names = re.escape(plan.stable_name), "|".join(re.escape(each.name) for each in jobset.jobs)
     return re.compile(rf"(?<![\w.-]){job}-(?:{names})-\d+-\d+(?:\.{job}(?![\w-]))?")
 
 
 def _is_reference(path: Path) -> bool:
-    """Whether a text of a pod names another object, of the kinds that are rendered."""
+    """Whether a text of a pod references another object, of a rendered kind."""
     return path[-1] == "serviceAccountName" or path[-2] in CONFIG_MAPS
 
 
@@ -64,7 +64,7 @@ def _renamed(plan: Plan, name: str) -> str:
 
 
 def _hint(plan: Plan, job: ReplicatedJob, name: str, path: Path) -> str:
-    """The variable of the same container that holds the name, else how to make one."""
+    """The variable in the same container that holds the name, else how to create one."""
     kind, index = path[len(job.pod_path) + 1 : len(job.pod_path) + 3]
     containers = tables(job.pod_spec, str(kind)) if str(kind).lower().endswith("containers") else []
     container = containers[int(index)] if containers else {}
@@ -75,7 +75,7 @@ def _hint(plan: Plan, job: ReplicatedJob, name: str, path: Path) -> str:
 
 
 def _strings(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every text below `value`, with its path; keys are no texts."""
+    """Every string value below `value`, with its path; keys are excluded."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -87,11 +87,11 @@ def _strings(value: object, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def shared_subdomain(plan: Plan, jobset: JobSetView) -> None:
-    """A subdomain of a fixed name is shared by all versions of a job, whose pods only the first can find.
+    """A fixed subdomain is shared by all versions of a job, and only the first version's pods can be resolved.
 
-    Why: JobSet makes a headless service of that name for the pods of one JobSet, and lets one be that exists.
-    Bites: the new version waits for host names that resolve to nothing until the old one is gone.
-    Source: kubernetes-sigs/jobset `pkg/controllers/jobset_controller.go`.
+    Why: JobSet creates a headless service of that name for one JobSet's pods, and leaves an existing one alone. Bites:
+    the new version waits for host names that do not resolve until the old one is gone. Source: kubernetes-sigs/jobset
+    `pkg/controllers/jobset_controller.go`.
     """
     subdomain = table(jobset.spec, "network").get("subdomain")
     if subdomain and plan.name != plan.stable_name:

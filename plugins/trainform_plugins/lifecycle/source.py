@@ -1,4 +1,4 @@
-"""What all rules ask: which engine applies the job, and where to report a problem of a finished object."""
+"""Shared by all rules: which engine applies the job, and where to report a problem of a finished object."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _MISSING = object()
 
 
 def engine_of(plan: Plan) -> str:
-    """`argocd`, `flux`, or the empty string where no engine is named."""
+    """`argocd`, `flux`, or the empty string if no engine is set."""
     engine = "none" if plan.destination.is_default else plan.environment.spec.gitops.engine
     return "" if engine == "none" else engine
 
 
 def report(plan: Plan, tree: Tree, path: Path, code: str, message: str, **words: Any) -> None:
-    """Report a problem of a finished object: what neither job nor runtime has comes from a patch of the
-    Environment."""
+    """Report a problem of a finished object. What neither job nor runtime contains comes from an Environment's
+    patch."""
     document, found = blame(plan, tree, path)
     known = found[-1:] == path[-1:] and value_at(document.tree, found, _MISSING) is not _MISSING
     patched = plan.destination.document and plan.destination.patches and not known

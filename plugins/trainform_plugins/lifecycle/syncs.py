@@ -6,7 +6,7 @@ from trainform.plugin import JobSetView, Plan, did_you_mean, table
 from trainform_plugins.lifecycle.source import ENGINES, engine_of, report
 
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
-"""Annotations that Argo CD takes for hooks."""
+"""Annotations that Argo CD treats as hooks."""
 
 TRACKING = {
     "argocd": (
@@ -19,19 +19,19 @@ TRACKING = {
         ("labels", "kustomize.toolkit.fluxcd.io/namespace"),
     ),
 }
-"""By which marks an engine knows its own objects."""
+"""Marks by which an engine recognizes its own objects."""
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
 ALWAYS_THERE = ("default", "kube-public", "kube-system")
-"""Namespaces that no cluster is without."""
+"""Namespaces that every cluster has."""
 
 
 def is_a_hook(plan: Plan) -> None:
-    """Training is no hook: Argo CD runs one on each sync, and neither compares nor prunes it.
+    """Training is no hook: Argo CD runs hooks on each sync, and neither compares nor prunes them.
 
-    Why: hooks serve a sync, and are none of the state that it brings about; an Application that has nothing
-    else does not even sync. Bites: who wants training to start after something else, for which there are waves.
+    Why: hooks serve a sync and are not part of the desired state; an Application with nothing else does not even sync.
+    Bites: anyone who wants training to start after something else, which is what sync waves are for.
     """
     if not engine_of(plan):
         return
@@ -52,7 +52,7 @@ def is_a_hook(plan: Plan) -> None:
 def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
     """`suspend: true` holds nothing back in a queue: Kueue resumes the job when its turn comes.
 
-    Why: Kueue starts and stops jobs by that very field. Bites: who parks a job in git this way, and finds it
+    Why: Kueue starts and stops jobs by that same field. Bites: anyone who parks a job in git this way, and finds it
     running.
     """
     queue = jobset.labels.get(QUEUE)
@@ -66,10 +66,10 @@ def held_by_kueue(plan: Plan, jobset: JobSetView) -> None:
 
 
 def tracked_by_hand(plan: Plan) -> None:
-    """The marks of an engine are its own to set.
+    """Tracking marks are for the engine alone to set.
 
-    Why: by them it tells its objects from those of others. Bites: who copies an object with its marks out of a
-    cluster: the engine prunes it, or two Applications quarrel about it.
+    Why: they tell its own objects from others. Bites: anyone who copies a marked object out of a cluster: the engine
+    prunes it, or two Applications fight over it.
     """
     engine = engine_of(plan)
     for tree in plan.objects:
@@ -88,10 +88,10 @@ def tracked_by_hand(plan: Plan) -> None:
 
 
 def namespace_of_nobody(plan: Plan) -> None:
-    """A namespace that is not among the declared ones is perhaps nowhere.
+    """An undeclared namespace might not exist.
 
-    Why: nothing that is rendered makes a namespace, whose quota and rights are not a job's business. Bites: a
-    misspelt namespace fails in the sync, after the merge. Told only where some namespace is declared.
+    Why: no rendered object creates a namespace, whose quota and RBAC are not a job's business. Bites: a misspelled
+    namespace fails in the sync, after the merge. Reported only if some namespace is declared.
     """
     declared = plan.facts.names("Namespace")
     if not declared or plan.namespace in (*declared, *ALWAYS_THERE):
@@ -106,10 +106,10 @@ def namespace_of_nobody(plan: Plan) -> None:
 
 
 def unknown_pod_group(plan: Plan) -> None:
-    """A PodGroup can only be applied where its scheduler is installed.
+    """A PodGroup can only be applied if its scheduler is installed.
 
-    Why: without its CRD the whole sync fails. Bites: the first job with a gang in a new cluster. Told of the
-    Environment, in the same words for every job, so that it is told once.
+    Why: without its CRD the whole sync fails. Bites: the first gang job in a new cluster. Reported at the Environment,
+    in the same words for every job, so that it is shown once.
     """
     if not engine_of(plan) or plan.environment.spec.cluster.schedulers is not None:
         return

@@ -1,4 +1,4 @@
-"""Lints: what a cluster accepts and people regret, told of the finished job."""
+"""Lints: what a cluster accepts and people regret, checked on the finished job."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ LINTS = (
     crowded_job,
     values_reach_no_initializer,
 )
-"""The lints of the finished JobSet: each is one function, and says why it exists."""
+"""The lints of the finished JobSet, one function each; the docstring says why it exists."""
 
 
 class Lints(Plugin):
-    """Warns of what people get wrong. Changes nothing, and is never the reason why a job fails."""
+    """Warns about common mistakes. Changes nothing, and never fails a job."""
 
     name = "lints"
 
     def validate(self, plan: Plan) -> None:
-        """What only the parts show: the runtime's command is gone once the TrainJob's is in."""
+        """Checks that need the parts: the runtime's command is gone once the TrainJob's is merged in."""
         drops_the_launcher(plan)
 
     def check(self, plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""The lint about commands that replace a launcher, and which words are launchers."""
+"""The lint about commands that replace a launcher, and the known launchers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LAUNCHERS = frozenset(
 
 
 def drops_the_launcher(plan: Plan) -> None:
-    """A TrainJob's command replaces the runtime's whole, torchrun or mpirun included.
+    """A TrainJob's command replaces the runtime's entirely, including torchrun or mpirun.
 
-    Why: Kubernetes has one command per container, and the Trainer replaces it rather than appending.
-    Bites: who writes `command: [python, train.py]` over a runtime that starts `torchrun train.py`:
-    one process per node trains alone, on one GPU, and the job succeeds. The same report from the
-    other side: NVIDIA/aicr 2280. A shell script may call the launcher itself, so it is given credit.
+    Why: Kubernetes has one command per container, and the Trainer replaces it rather than appending. Bites: anyone who
+    writes `command: [python, train.py]` over a runtime that starts `torchrun train.py`: one process per node trains
+    alone, on one GPU, and the job succeeds. Same report from the other side: NVIDIA/aicr 2280. A shell script may call
+    the launcher itself, so it is not reported.
     """
     wanted = plan.trainer
     if wanted.command is None and wanted.args is None:
@@ -56,7 +56,7 @@ def drops_the_launcher(plan: Plan) -> None:
 
 
 def launcher(line: list[str]) -> str:
-    """The first launcher in a command line, be it a word or within a shell's text; else empty."""
+    """The first launcher in a command line, as a word or inside shell text; else empty."""
     for word in line:
         for part in word.split():
             name = part.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""The finished JobSet, as the lints look at it."""
+"""The lints' view of the finished JobSet."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ _MISSING = object()
 
 
 class Finished(NamedTuple):
-    """A job whose objects are built.
-
-    `nodes` are the containers that train, with their pods: container `node` of the trainer step,
-    and of job `node` in an MPI job.
-    """
+    """A job whose objects are built. `nodes` are the training containers with their pods: container `node` of the
+    trainer step, and of job `node` in an MPI job."""
 
     plan: Plan
     jobset: JobSetView
@@ -41,7 +38,7 @@ class Finished(NamedTuple):
         return {"place": place, "path": found}
 
     def trainers(self, pods: ReplicatedJob, container: Tree, field: str) -> Where:
-        """Who set `field` of a container that trains: `spec.trainer` where it reaches the container."""
+        """Who set `field` of a training container: `spec.trainer` if it applies to the container."""
         trainer = self.plan.job.spec.trainer
         if pods.step == TRAINER_STEP and container.get("name") == NODE_CONTAINER:
             wanted = getattr(trainer, field, None)
@@ -50,7 +47,7 @@ class Finished(NamedTuple):
         return self.source(*pods.path_of(container), field)
 
     def resources(self, pods: ReplicatedJob, container: Tree) -> Where:
-        """`spec.trainer.resourcesPerNode` where the TrainJob has it, else the container's resources."""
+        """`spec.trainer.resourcesPerNode` if the TrainJob sets it, else the container's resources."""
         trainer = self.plan.job.spec.trainer
         if trainer is not None and trainer.resources_per_node:
             return {"path": ("spec", "trainer", "resourcesPerNode")}
@@ -58,7 +55,7 @@ class Finished(NamedTuple):
 
 
 def finished(plan: Plan) -> Finished | None:
-    """The view of a plan's JobSet, or None where none was built."""
+    """The view of a plan's JobSet, or None if none was built."""
     jobset = plan.jobset
     if jobset is None:
         return None
@@ -73,7 +70,7 @@ def finished(plan: Plan) -> Finished | None:
 
 
 def values(container: Tree) -> dict[str, str]:
-    """The variables of a container that have a plain value."""
+    """A container's variables with a plain value."""
     return {e["name"]: e["value"] for e in container.get("env") or () if "name" in e and "value" in e}
 
 

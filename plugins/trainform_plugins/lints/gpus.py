@@ -1,4 +1,4 @@
-"""Lints about GPUs: images and requests that disagree, and slices that nobody counts."""
+"""Lints about GPUs: images that disagree with requests, and slices that are not counted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ GPU_WORD = re.compile(r"(?:^|[^a-z])(?:cuda|gpu|rocm|nvcr)")
 CPU_WORD = re.compile(r"(?:^|[^a-z])cpu(?:[^a-z]|$)")
 SLICE = "nvidia.com/mig-"
 PROCESSES = ("PET_NPROC_PER_NODE", "OMPI_MCA_orte_set_default_slots", "DMLC_NUM_WORKER")
-"""The variables that say how many processes run; the last one counts those of all nodes."""
+"""Variables for the number of processes; the last one counts those of all nodes."""
 
 
 def gpu_image_without_gpus(job: Finished) -> None:
-    """A job for GPUs that asks for none gets none, and one process per node.
+    """A GPU job that requests no GPUs gets none, and one process per node.
 
-    Why: the number of processes follows the requested GPUs, where older runtimes let torchrun look for
-    them itself. Bites: whoever moves such a runtime to a newer Trainer, or forgets
-    `resourcesPerNode`: training is slow, and nothing fails (NVIDIA/aicr 2280).
-    A GPU image alone is only an info: people do run it on CPUs. A runtime of that name, or pods that
-    are sent to GPU nodes, are a warning.
+    Why: the number of processes follows the requested GPUs; older runtimes let torchrun detect them. Bites: anyone who
+    moves such a runtime to a newer Trainer, or forgets `resourcesPerNode`: training is slow, and nothing fails
+    (NVIDIA/aicr 2280). A GPU image alone is only an info, since people do run it on CPUs. A GPU runtime name, or pods
+    sent to GPU nodes, are a warning.
     """
     if not job.nodes or _asks_for_devices(job.jobset.jobs):
         return
@@ -46,10 +45,10 @@ def gpu_image_without_gpus(job: Finished) -> None:
 
 
 def cpu_image_with_gpus(job: Finished) -> None:
-    """An image that is built for CPUs leaves the GPUs that it is given idle.
+    """An image built for CPUs leaves its GPUs idle.
 
-    Why: a build of PyTorch or JAX without CUDA sees no device and says so in a log at best.
-    Bites: whoever adds GPUs to a job that was tried on CPUs first (the other half of NVIDIA/aicr 2280).
+    Why: PyTorch or JAX without CUDA sees no device, and at best logs that. Bites: anyone who adds GPUs to a job first
+    tried on CPUs (the other half of NVIDIA/aicr 2280).
     """
     for pods, node in job.nodes:
         image = node.get("image") or ""
@@ -64,12 +63,12 @@ def cpu_image_with_gpus(job: Finished) -> None:
 
 
 def slices_do_not_count(job: Finished) -> None:
-    """Slices of a GPU (MIG) are no GPUs for the Trainer: processes follow the CPUs, or are one.
+    """The Trainer does not count GPU slices (MIG): processes follow the CPUs, or are one.
 
-    Why: it counts resources whose name contains "gpu", which `nvidia.com/mig-1g.5gb` does not.
-    Bites: users of a sliced GPU with eight CPUs, who get eight processes on it; CUDA gives a process
-    one slice. Not told where the numbers agree or the TrainJob sets `numProcPerNode`.
-    Known from the counting rule of kubeflow/trainer and its gaps (trainer PR 3974).
+    Why: it counts resources whose name contains "gpu", which `nvidia.com/mig-1g.5gb` does not. Bites: users of a sliced
+    GPU with eight CPUs, who get eight processes on it; CUDA gives a process one slice. Not reported if the numbers
+    agree or the TrainJob sets `numProcPerNode`. Known from kubeflow/trainer's counting rule and its gaps (trainer PR
+    3974).
     """
     if job.plan.num_proc_per_node is not None:
         return
@@ -81,7 +80,7 @@ def slices_do_not_count(job: Finished) -> None:
 
 
 def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, int]) -> None:
-    """Hold the slices of a node against the processes, which an MPI job counts in its launcher."""
+    """Compare a node's slices with the processes, which an MPI job counts in its launcher."""
     name, value = next(filter(None, (_counted(values(each)) for _, each in job.nodes)), ("", ""))
     of_all_nodes = name == PROCESSES[-1]
     wanted = sum(slices.values()) * (pods.parallelism if of_all_nodes else 1)
@@ -95,13 +94,13 @@ def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, i
 
 
 def _device_of_image(image: str) -> str:
-    """By its name and tag: a digest says nothing, and is another one for every job."""
+    """From its name and tag; the digest says nothing, and differs for every job."""
     return _device(image.partition("@")[0])
 
 
 @lru_cache
 def _device(name: str) -> str:
-    """`gpu` or `cpu`, where the name of an image or runtime says one of them."""
+    """`gpu` or `cpu`, if the name of an image or runtime contains one."""
     gpu, cpu = GPU_WORD.search(name) is not None, CPU_WORD.search(name) is not None
     return "" if gpu == cpu else "gpu" if gpu else "cpu"
 
@@ -115,7 +114,7 @@ def _asks_for_devices(pods: list[ReplicatedJob]) -> bool:
 
 
 def _has_device(container: Tree) -> bool:
-    """Whether the container asks for any device: a GPU, a slice, a TPU, or a resource claim."""
+    """Whether the container requests any device: a GPU, a slice, a TPU, or a resource claim."""
     resources = container.get("resources")
     if not resources:
         return False
@@ -142,7 +141,7 @@ def _consequence(variables: dict[str, str]) -> str:
 
 
 def _slices(container: Tree) -> dict[str, int]:
-    """The slices that the container asks for, by resource name."""
+    """The slices that the container requests, by resource name."""
     resources = container.get("resources") or {}
     found = {}
     for field in ("limits", "requests"):

@@ -1,4 +1,4 @@
-"""Lints about host names that nobody will resolve."""
+"""Lints about host names that do not resolve."""
 
 from __future__ import annotations
 
@@ -11,32 +11,30 @@ from trainform_plugins.lints.finished import Finished
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
 )
-"""What looks like a pod of a JobSet: `<job>-<replicated job>-<replica>-<pod>.<subdomain>`."""
+"""What looks like a JobSet's pod: `<job>-<replicated job>-<replica>-<pod>.<subdomain>`."""
 
 
 def host_of_no_pod(job: Finished) -> None:
-    """A host name of this job that is none of its pods' resolves to nothing.
+    """A host name of this job that belongs to none of its pods does not resolve.
 
-    Why: the name is put together from job, replicated job, indexes and subdomain, and people write
-    it by hand. Bites: after a change of `numNodes`, of the runtime (replicated job `trainer` instead of
-    `node`), or of `network.subdomain`: the frameworks wait until they time out (the hand-written half
-    of D17). Names of other jobs are theirs to know.
+    Why: the name combines job, replicated job, indexes and subdomain, and people write it by hand. Bites: after a
+    change of `numNodes`, of the runtime (replicated job `trainer` instead of `node`), or of `network.subdomain`: the
+    frameworks wait until they time out (the hand-written half of D17). Names of other jobs are not checked.
     """
     name = f"{job.plan.name}-"
     first_pods = {_host(job, pods) for pods in job.jobset.jobs if pods.parallelism > 0 and pods.replicas > 0}
     for pods in job.jobset.jobs:
         for container in pods.all_containers:
             for at, text in _texts(container, name):
-                if text not in first_pods:  # as the variables of the frameworks are
+                if text not in first_pods:  # frameworks' variables name the first pod
                     _check_text(job, text, (*pods.path_of(container), *at), container)
 
 
 def no_host_names(job: Finished) -> None:
-    """Frameworks find their first pod by its host name, which `enableDNSHostnames: false` takes away.
+    """Frameworks find their first pod by its host name, which `enableDNSHostnames: false` removes.
 
-    Why: JobSet then makes no headless service, and `PET_MASTER_ADDR` and its kin name no one. Bites:
-    authors of runtimes who switched it off for single pods (the report behind D17: a host name that
-    does not resolve is a job that hangs).
+    Why: JobSet then creates no headless service, and `PET_MASTER_ADDR` and the like do not resolve. Bites: authors of
+    runtimes who turned it off for single pods (the report behind D17: a host name that does not resolve hangs the job).
     """
     network = job.jobset.spec.get("network") or {}
     if job.plan.framework and network.get("enableDNSHostnames") is False:
@@ -49,11 +47,11 @@ def no_host_names(job: Finished) -> None:
 
 
 def host_network_without_cluster_names(job: Finished) -> None:
-    """ReplicatedJob on the node's network ask the node's DNS server, which knows no pods.
+    """Pods on the node's network use the node's DNS server, which does not know pods.
 
-    Why: with `hostNetwork`, dnsPolicy `ClusterFirst` (the default) means `Default`. Bites: who turns
-    hostNetwork on for RDMA: the rendezvous no longer resolves (Kubernetes' documentation of
-    dnsPolicy; the same hanging job as behind D17).
+    Why: with `hostNetwork`, dnsPolicy `ClusterFirst` (the default) means `Default`. Bites: anyone who turns on
+    hostNetwork for RDMA: the rendezvous no longer resolves (Kubernetes' documentation of dnsPolicy; the same hanging
+    job as in D17).
     """
     for pods, _ in job.nodes if job.plan.framework else ():
         policy = pods.pod_spec.get("dnsPolicy", "ClusterFirst")
@@ -73,7 +71,7 @@ def _host(job: Finished, pods: ReplicatedJob) -> str:
 
 
 def _texts(container: Tree, name: str) -> Iterator[tuple[Path, str]]:
-    """Values of variables, command and arguments that hold the name, each with its path in the container."""
+    """Values of variables, command and arguments that contain the name, each with its path in the container."""
     for index, variable in enumerate(container.get("env") or ()):
         if name in (variable.get("value") or ""):
             yield ("env", index, "value"), variable["value"]
@@ -98,7 +96,7 @@ def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
 
 
 def _is_ours(job: Finished, match: re.Match[str]) -> bool:
-    """Whether the name is meant for this job, rather than one whose name begins like ours."""
+    """Whether the name is meant for this job, rather than one whose name has ours as a prefix."""
     if match["subdomain"] in (job.plan.subdomain, job.plan.name):
         return match["job"].startswith(f"{job.plan.name}-")
     return any(match["job"] == f"{job.plan.name}-{pods.name}" for pods in job.jobset.jobs)
@@ -114,7 +112,7 @@ def _is_pod(job: Finished, match: re.Match[str]) -> bool:
 
 
 def _where(job: Finished, path: Path, container: Tree) -> Where:
-    """The TrainJob's own field where the text stands in it, else who set it in the JobSet."""
+    """The TrainJob's own field if it has the text, else who set it in the JobSet."""
     pods = job.jobset.jobs[int(path[2])]
     if path[-2] in ("command", "args"):
         where = job.trainers(pods, container, str(path[-2]))

@@ -9,10 +9,10 @@ from trainform.plugin import Where
 from trainform_plugins.lints.finished import Finished
 
 SHIPPED = "catalogue/"
-"""Where the shipped runtimes say that they stand."""
+"""Path prefix of the shipped runtimes' documents."""
 
 NOBODY = ("spec", "runtimeRef")
-"""Who is to blame for what a plugin adds."""
+"""Blamed for what a plugin adds."""
 
 
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -32,15 +32,15 @@ class Unpinned(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether its tag is none or `latest`; a colon before the last slash is that of a registry's port."""
+        """Whether its tag is missing or `latest`. A colon before the last slash belongs to a registry's port."""
         return self.image.rpartition("/")[2].partition(":")[2] in ("", "latest")
 
 
 def impossible_images(job: Finished) -> None:
-    """Names that no image can have: blanks, capitals, a template that nobody filled in.
+    """Invalid image names: blanks, capitals, an unfilled template.
 
-    Why: the API server takes any text, and the kubelet refuses it. Bites: pods of a whole job, GPUs and
-    all, that wait with InvalidImageName.
+    Why: the API server accepts any text, and the kubelet rejects it. Bites: all pods of the job wait with
+    InvalidImageName, holding their GPUs.
     """
     told: set[str] = set()
     for pods in job.jobset.jobs:
@@ -64,10 +64,8 @@ def _as_reference(image: str) -> str:
 
 
 def unpinned_images(job: Finished) -> None:
-    """Images that a registry may replace, told once per job by how easily it happens.
-
-    Not those of a shipped runtime, or of a plugin: they are trainform's to pin, not the job's.
-    """
+    """Images that a registry may replace, reported once per job by likelihood. Excludes those of a shipped runtime or a
+    plugin, which are trainform's to pin."""
     found = _unpinned(job)
     if found:
         _floating_image(job, [each for each in found if each.moves])
@@ -77,9 +75,9 @@ def unpinned_images(job: Finished) -> None:
 def _floating_image(job: Finished, found: list[Unpinned]) -> None:
     """An image without a tag, or with `latest`, is whatever was pushed last.
 
-    Why: a commit no longer says what runs, a restarted pod may run other code than its peers, and
-    Kubernetes pulls on every start. Bites: the one who has to repeat a training run. The concern of
-    trainer 2599: what runs must not change behind a job's back.
+    Why: a commit no longer says what runs, a restarted pod may run other code than its peers, and Kubernetes pulls on
+    every start. Bites: whoever has to repeat a training run. The concern of trainer 2599: what runs must not change
+    silently.
     """
     if found:
         job.plan.warn(
@@ -93,8 +91,8 @@ def _floating_image(job: Finished, found: list[Unpinned]) -> None:
 def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
     """Tags can be pushed again; a digest cannot.
 
-    Why: as above, in the small. One note per job that lists the images, since most people live with
-    tags, and those who do not want to know every image (trainer 2599).
+    Why: as above, to a lesser degree. One note per job that lists the images, since most people accept tags, and the
+    others want to know every image (trainer 2599).
     """
     if found:
         job.plan.report(
@@ -107,7 +105,7 @@ def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
 
 
 def _unpinned(job: Finished) -> list[Unpinned]:
-    """Each such image once, with the source of the first container that has it."""
+    """Each such image once, with the source of the first container that uses it."""
     runtime = job.plan.runtime_document
     shipped = runtime.file.startswith(SHIPPED)
     found: dict[str, Unpinned] = {}

@@ -1,4 +1,4 @@
-"""The lint about initializers that the TrainJob's values do not reach."""
+"""The lint about TrainJob values that reach no initializer."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ KINDS = ("dataset", "model")
 
 
 def values_reach_no_initializer(job: Finished) -> None:
-    """`spec.initializer` goes by the step label, but is checked by the name of the replicated job.
+    """`spec.initializer` is applied by step label, but validated by the replicated job's name.
 
-    Why: upstream's webhook looks for a replicated job and container called `dataset-initializer`; the
-    values go to the step of that label, into a container of that name. A runtime with the name but not
-    the label passes, and fetches its own default dataset. Bites: who copies a runtime and edits labels
-    (the silent losses that trainer 3427 and kueue 14504 are about).
+    Why: upstream's webhook looks for a replicated job and container called `dataset-initializer`; the values go to the
+    step of that label, into a container of that name. A runtime with the name but not the label passes, and fetches its
+    own default dataset. Bites: anyone who copies a runtime and edits labels (the silent losses in trainer 3427 and
+    kueue 14504).
     """
     initializer = job.plan.job.spec.initializer
     if initializer is None:
@@ -22,7 +22,7 @@ def values_reach_no_initializer(job: Finished) -> None:
         step = f"{kind}-initializer"
         here = [pods for pods in job.jobset.jobs if pods.name == step]
         if getattr(initializer, kind) is None or not here or _reaches(job, step):
-            continue  # without such a replicated job, it is an error already
+            continue  # a missing replicated job is already an error
         what = f"no container {step!r}" if here[0].step == step else "another step label or none"
         job.plan.warn(
             "TF617",

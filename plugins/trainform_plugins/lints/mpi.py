@@ -1,4 +1,4 @@
-"""Lints about the launcher of an MPI job and its workers."""
+"""Lints about an MPI job's launcher and workers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ NODE = "node"
 
 
 def images_differ(job: Finished) -> None:
-    """mpirun starts on the workers what it is told on the launcher, so both need the same programs.
+    """mpirun starts the launcher's command on the workers, so both need the same programs.
 
-    Why: `trainer.image` goes to the trainer step alone, which is the launcher in the usual runtimes;
-    the workers keep the runtime's image. Bites: who sets `trainer.image` as for any other framework:
-    "orted: command not found", or two versions of the same code (the image's side of trainer 3427).
+    Why: `trainer.image` applies to the trainer step only, which is the launcher in the usual runtimes; the workers keep
+    the runtime's image. Bites: anyone who sets `trainer.image` as for other frameworks: "orted: command not found", or
+    two versions of the same code (the image's side of trainer 3427).
     """
     containers = _containers(job)
     if containers is None:
@@ -32,9 +32,9 @@ def images_differ(job: Finished) -> None:
 def launcher_does_not_wait(job: Finished) -> None:
     """A launcher that starts before its workers' sshd is refused, and mpirun gives up.
 
-    Why: pods of a JobSet start together unless a `dependsOn` or the startup policy says otherwise.
-    Bites: authors of MPI runtimes, at random, and worse the longer the workers' image takes to pull
-    (trainer PR 3748). Waiting for `Complete` is no help: an sshd never completes.
+    Why: a JobSet's pods start together unless a `dependsOn` or the startup policy says otherwise. Bites: authors of MPI
+    runtimes, at random, and more often the longer pulling the workers' image takes (trainer PR 3748). Waiting for
+    `Complete` does not help: an sshd never completes.
     """
     containers = _containers(job)
     if containers is None or _starts_in_order(job):
@@ -56,7 +56,7 @@ def _starts_in_order(job: Finished) -> bool:
 
 
 def _containers(job: Finished) -> tuple[tuple[ReplicatedJob, Tree], tuple[ReplicatedJob, Tree]] | None:
-    """Main container and pods of launcher and node, in an MPI job that has both."""
+    """Pods and main container of launcher and node, in an MPI job that has both."""
     if job.plan.framework != "mpi":
         return None
     found = {

@@ -7,12 +7,12 @@ from trainform_plugins.lints.finished import Finished
 
 
 def port_used_twice(job: Finished) -> None:
-    """The containers of a pod share one network, so that two of them cannot listen on one port.
+    """The containers of a pod share one network, so two of them cannot listen on the same port.
 
-    Why: the API server checks a port's number only, and the second process to bind it dies.
-    Bites: a sidecar (metrics, TensorBoard, a second torchrun) that declares 29500, the port that
-    the frameworks' first pod listens on. Ports of one container that were lost or doubled are
-    upstream's own fault (D01). With `hostNetwork` the API server refuses it, which is told elsewhere.
+    Why: the API server only checks a port's number, and the second process to bind it dies. Bites: a sidecar (metrics,
+    TensorBoard, a second torchrun) that declares 29500, the port of the frameworks' first pod. Ports of one container
+    that were lost or duplicated are upstream's fault (D01). With `hostNetwork` the API server rejects it, which is
+    reported elsewhere.
     """
     for pods in job.jobset.jobs:
         if len(pods.all_containers) > 1 and not pods.pod_spec.get("hostNetwork"):
@@ -36,9 +36,7 @@ def _check_pod(job: Finished, pods: ReplicatedJob) -> None:
 
 
 def _living(pods: ReplicatedJob) -> list[Tree]:
-    """The containers that run side by side: sidecars are init containers that are always restarted.
-
-    The container that trains comes first, so that the other one is told.
-    """
+    """The containers that run side by side; sidecars are init containers with restartPolicy Always. The training
+    container comes first, so that the other one is reported."""
     sidecars = [container for container in pods.init_containers if container.get("restartPolicy") == "Always"]
     return sorted((*sidecars, *pods.containers), key=lambda container: container.get("name") != "node")

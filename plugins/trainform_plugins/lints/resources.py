@@ -1,4 +1,4 @@
-"""Lints about resources that hardly say what was meant."""
+"""Lints about resources that were probably not intended."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from functools import lru_cache
 from trainform_plugins.lints.finished import Finished
 
 SHARED = ("cpu", "memory")
-"""What pods share: of devices, the API server wants request and limit to be equal anyway."""
+"""What pods share; for devices, the API server requires equal request and limit anyway."""
 
 BYTES = ("ephemeral-storage", "memory")
 _TINY = re.compile(r"[1-9][0-9]{0,5}|[0-9]+m")
-"""Less than a megabyte: a number whose unit was forgotten, or thousandths of a byte."""
+"""Less than a megabyte: a number with a forgotten unit, or thousandths of a byte."""
 
 GPUS = {f"{vendor}{ending}gpu": f"{vendor}.com/gpu" for vendor in ("amd", "nvidia") for ending in ("com", "")}
-"""The resource that is meant by a name of these letters."""
+"""Misspelled GPU resource names, with the intended one."""
 
 
 def hardly_meant(job: Finished) -> None:
-    """Memory of a few bytes, and GPUs under a name that no device plugin gives them.
+    """Memory of a few bytes, and GPUs under a name that no device plugin offers.
 
-    Why: the API server takes both. Bites: a pod with 64 bytes of memory never starts, and one that asks for
-    `nvidia.com/gpus` waits for ever, since extended resources may have any name.
+    Why: the API server accepts both. Bites: a pod with 64 bytes of memory never starts, and one that requests
+    `nvidia.com/gpus` waits forever, since extended resources may have any name.
     """
     for pods, node in job.nodes:
         resources = node.get("resources") or {}
@@ -34,7 +34,7 @@ def hardly_meant(job: Finished) -> None:
 
 @lru_cache
 def _oddities(name: str, amount: str) -> tuple[tuple[str, str], ...]:
-    """Problems of an amount, each with its hint: many jobs ask for the same."""
+    """Problems of an amount, each with its hint. Cached: many jobs request the same."""
     found = []
     if name in BYTES and _TINY.fullmatch(amount):
         number = amount.removesuffix("m")
@@ -47,16 +47,16 @@ def _oddities(name: str, amount: str) -> tuple[tuple[str, str], ...]:
 
 
 def _meant(name: str) -> str:
-    """The resource that a device plugin offers under nearly this name; else the name itself."""
+    """The device plugin's resource with nearly this name; else the name itself."""
     return GPUS.get(re.sub("[^a-z]", "", name.lower()).removesuffix("s"), name)
 
 
 def limit_without_its_request(job: Finished) -> None:
     """A TrainJob that raises a limit keeps the runtime's request, since both merge key by key.
 
-    Why: placement, quota and the number of processes all go by requests. Bites: who writes
-    `limits: {cpu: 16}` over a runtime that requests 4, and gets four processes on a node that
-    promises four CPUs (the reading of limits in trainer PR 3974 and trainer 2525).
+    Why: placement, quota and the number of processes all use requests. Bites: anyone who writes `limits: {cpu: 16}`
+    over a runtime that requests 4, and gets four processes on a node that promises four CPUs (the reading of limits in
+    trainer PR 3974 and trainer 2525).
     """
     trainer = job.plan.job.spec.trainer
     wanted = trainer.resources_per_node if trainer else None
@@ -81,11 +81,11 @@ def limit_without_its_request(job: Finished) -> None:
 
 
 def limits_only(job: Finished) -> None:
-    """CPU and memory with a limit alone are reserved up to that limit.
+    """CPU and memory with only a limit are reserved up to that limit.
 
-    Why: the API server makes the limit the request, so a generous limit keeps the pod from being placed
-    and fills the quota of Kueue. Bites: who means "up to 64 CPUs" by it. For GPUs it is how everyone
-    writes them; gangs count such limits as well (D18; trainer 2525).
+    Why: the API server makes the limit the request, so a generous limit prevents placement and fills Kueue's quota.
+    Bites: anyone who means "up to 64 CPUs". For GPUs it is the usual notation; gangs count such limits as well (D18;
+    trainer 2525).
     """
     for pods, node in job.nodes:
         resources = node.get("resources") or {}

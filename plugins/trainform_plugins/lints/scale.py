@@ -6,15 +6,15 @@ from trainform.plugin import TRAINER_STEP, Where
 from trainform_plugins.lints.finished import Finished
 
 CROWD = 2000
-"""ReplicatedJob of one Job from which on the job controller falls behind (trainer 2318)."""
+"""Pods of one Job from which on the job controller falls behind (trainer 2318)."""
 
 
 def gang_without_timeout(job: Finished) -> None:
     """A gang that waits for its last pod holds the places of all others.
 
-    Why: the scheduler counts the placed pods as running until the group's timeout gives them up; 0 means
-    that the group has none of its own, and the scheduler's configuration decides. Bites: everyone
-    else on a full cluster (scheduler-plugins 713).
+    Why: the scheduler counts placed pods as running until the group's timeout gives them up; 0 means that the group has
+    none of its own, and the scheduler's configuration decides. Bites: everyone else on a full cluster
+    (scheduler-plugins 713).
     """
     policy = job.plan.runtime.spec.pod_group_policy
     if policy is None or policy.coscheduling is None or policy.coscheduling.schedule_timeout_seconds > 0:
@@ -30,8 +30,8 @@ def gang_without_timeout(job: Finished) -> None:
 def crowded_job(job: Finished) -> None:
     """A Job of thousands of pods is slow to start and slow to fail.
 
-    Why: steps run in one replica, so all nodes are pods of one Job, which the job controller creates and
-    watches one by one. Bites: the largest training runs (trainer 2318, PR 3284).
+    Why: steps run in one replica, so all nodes are pods of one Job, which the job controller creates and watches one by
+    one. Bites: the largest training runs (trainer 2318, PR 3284).
     """
     for pods in job.jobset.jobs:
         if pods.parallelism >= CROWD:

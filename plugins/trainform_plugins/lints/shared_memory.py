@@ -11,10 +11,10 @@ SHARED_MEMORY = "/dev/shm"
 def little_shared_memory(job: Finished) -> None:
     """Processes that share a node's GPUs talk over /dev/shm, which is 64 MiB unless mounted.
 
-    Why: NCCL and the workers of a data loader keep their buffers there, and die with a bus error or
-    "unable to open shared memory object" once it is full. Bites: everyone who goes from one GPU per
-    node to several (the classic of PyTorch on Kubernetes; the shipped TorchTune runtimes mount it).
-    A memory-backed emptyDir or the node's own /dev/shm is fine, and so is `hostIPC`.
+    Why: NCCL and data loader workers keep their buffers there, and die with a bus error or "unable to open shared
+    memory object" once it is full. Bites: anyone who goes from one GPU per node to several (the classic of PyTorch on
+    Kubernetes; the shipped TorchTune runtimes mount it). A memory-backed emptyDir, the node's own /dev/shm, or
+    `hostIPC` is fine.
     """
     processes = job.plan.num_proc_per_node or 1
     for pods, node in job.nodes:

@@ -1,4 +1,4 @@
-"""The lint about flags of torchrun and its kin that fight the injected variables."""
+"""The lint about flags of torchrun and similar launchers that contradict the injected variables."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ STARTS = {
     "tune": False,
     "accelerate": True,
 }
-"""The launchers that read `PET_*` variables, and whether their flags are those of accelerate."""
+"""Launchers that read `PET_*` variables, and whether their flags are accelerate's."""
 
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
 class Flag(NamedTuple):
-    """A flag as written, without dashes in its name, and the word that it is in."""
+    """A flag as written, its name without dashes, and the word that contains it."""
 
     name: str
     value: str
@@ -84,20 +84,19 @@ ACCELERATE: dict[str, tuple[str, Callable[[Injected, str], bool]]] = {
     "main-process-ip": ("PET_MASTER_ADDR", Injected.is_host),
     "main-process-port": ("PET_MASTER_PORT", Injected.is_port),
 }
-"""By flag: the variable that it overrides, and whether a value says the same."""
+"""By flag: the variable that it overrides, and whether a value agrees with it."""
 
 SUSPECT = re.compile("--(?:" + "|".join(name.replace("-", "[-_]") for name in (*TORCHRUN, *ACCELERATE)) + ")")
-"""Cheap to look for before a command line is taken apart."""
+"""A cheap pre-check before a command line is parsed."""
 
 
 def contradicting_flags(job: Finished) -> None:
-    """torchrun's flags beat its variables, so a flag undoes what the TrainJob says of nodes.
+    """torchrun's flags beat its variables, so a flag overrides the TrainJob's nodes.
 
-    Why: each `PET_*` variable is the default of a flag. Bites: who pastes a command line from a
-    laptop: `--nnodes=1` or `--standalone` makes every pod train alone, a literal `--node-rank=0`
-    makes all of them the first, `--master-addr=localhost` waits for ever. Reported again and again
-    since the first operator (training-operator 1921). A flag that says the same, or refers to a variable, is
-    fine.
+    Why: each `PET_*` variable is the default of a flag. Bites: anyone who pastes a command line from a laptop:
+    `--nnodes=1` or `--standalone` makes every pod train alone, a literal `--node-rank=0` makes all of them the first,
+    `--master-addr=localhost` waits forever. Reported repeatedly since the first operator (training-operator 1921). A
+    flag that agrees, or refers to a variable, is fine.
     """
     if job.plan.framework != "torch":
         return
@@ -162,7 +161,7 @@ def _flags_of(parts: list[tuple[str, str, int]]) -> Iterator[tuple[bool, Flag]]:
 
 
 def _parts(node: Tree) -> Iterator[tuple[str, str, int]]:
-    """The words of command and arguments, those within a shell's text included."""
+    """The words of command and arguments, including those inside shell text."""
     for field in ("command", "args"):
         for index, word in enumerate(node.get(field) or ()):
             for part in word.split():

@@ -1,8 +1,6 @@
-"""Do the objects of a job still fit each other after an Environment's patches?
-
-A PodGroup counts the pods of the JobSet and their requests, a hostfile lists their names. A patch that changes only
-the JobSet leaves a gang that waits forever, or a launcher that cannot reach its nodes.
-"""
+"""Checks that a job's objects still fit together after an Environment's patches. A PodGroup counts the JobSet's pods
+and their requests; a hostfile lists their names. A patch of the JobSet alone leaves a gang that waits forever, or a
+launcher that cannot reach its nodes."""
 
 from __future__ import annotations
 
@@ -22,16 +20,16 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Path
 
 GROUP_KEYS = (("labels", "scheduling.x-k8s.io/pod-group"), ("annotations", "scheduling.k8s.io/group-name"))
-"""Where a pod names its PodGroup: for the coscheduling plugin, and for Volcano."""
+"""Where a pod names its PodGroup: for coscheduling, and for Volcano."""
 
 _HOSTFILE: Path = ("data", "hostfile")
-"""Where a ConfigMap holds one."""
+"""Path of the hostfile in a ConfigMap."""
 
 _Size = tuple[int, int]
-"""Replicas of a replicated job, and pods of each."""
+"""Replicas of a replicated job, and pods per replica."""
 
 _Pod = tuple[str, int, int]
-"""Replicated job, replica, and index of the pod."""
+"""Replicated job, replica index, and pod index."""
 
 _POD = re.compile("(.+)-(0|[1-9][0-9]{0,9})-(0|[1-9][0-9]{0,9})")
 
@@ -40,10 +38,8 @@ _OR_NODES = "or set the number of nodes in the job instead"
 
 def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[PatchProblem]:
     """Objects that no longer fit the JobSet after the patches, each reported at the last patch that touched either.
-
-    `before` are the objects of one job as they were built. A mismatch that was there before is not reported, and a
-    JobSet that violates its schema is left to the checks of objects.
-    """
+    `before` are one job's objects as built. Mismatches that existed before are not reported, and a JobSet that violates
+    its schema is left to the object checks."""
     old, new = [_only_jobset(objects) if patched.changed else None for objects in (before, patched.objects)]
     if old is None:
         return []
@@ -67,7 +63,7 @@ class _Change(NamedTuple):
 
 
 class _Misfit(NamedTuple):
-    """What is wrong with the object that was `tree`, at `path`."""
+    """What is wrong at `path` of the object that was `tree`."""
 
     tree: Tree
     path: Path
@@ -87,7 +83,7 @@ def _misfits(change: _Change) -> Iterator[_Misfit]:
 
 
 def _missed(change: _Change) -> Iterator[_Misfit]:
-    """A removed object that pods still wait for."""
+    """A removed object that pods still depend on."""
     name = object_name(change.then)
     if name in _named_by_pods(change.new):
         jobset = object_name(change.new.tree)
@@ -134,7 +130,7 @@ def _pod_count(jobset: JobSetView) -> int:
 
 
 def _requests(jobset: JobSetView) -> Requests:
-    """What all pods request together, as a PodGroup's `minResources` has it; empty where unreadable."""
+    """The requests of all pods, as in a PodGroup's `minResources`; empty if unreadable."""
     try:
         each = [
             (pod_requests(job.pod_spec, limits_default_requests=True), job.replicas * job.parallelism)
@@ -146,7 +142,7 @@ def _requests(jobset: JobSetView) -> Requests:
 
 
 def _amounts(resources: Mapping[str, Any]) -> Requests:
-    """The amounts by name, zero being as good as none; empty where one is unreadable."""
+    """Amounts by name, without zeros; empty if one is unreadable."""
     try:
         amounts = {name: parse(resources[name]) for name in sorted(resources)}
     except QuantityError:
@@ -194,10 +190,8 @@ def _listed_hosts(config_map: Tree) -> list[str]:
 
 
 class _HostNames(NamedTuple):
-    """The host names of a JobSet's pods: `<jobset>-<job>-<replica>-<pod>.<subdomain>`.
-
-    They are counted, never listed: a patch may ask for two thousand million of them.
-    """
+    """The host names of a JobSet's pods: `<jobset>-<job>-<replica>-<pod>.<subdomain>`. They are counted, never listed:
+    a patch may ask for two billion of them."""
 
     jobset: str
     subdomain: str
@@ -210,7 +204,8 @@ class _HostNames(NamedTuple):
         return cls(name, text(network, "subdomain") or name, sizes)
 
     def find(self, host: str) -> _Pod | None:
-        """The pod of a host name, which may go on with namespace and cluster; None for a stranger."""
+        """The pod of a host name, which may end in namespace and cluster domain; None if it is not one of this
+        JobSet's."""
         name, _, domain = host.partition(".")
         start = f"{self.jobset}-"
         parts = _POD.fullmatch(name.removeprefix(start)) if name.startswith(start) else None
@@ -221,7 +216,7 @@ class _HostNames(NamedTuple):
         return (job, replica, pod) if replica < count and pod < size else None
 
     def missing(self, hosts: Iterable[str], jobs: Collection[str]) -> Iterator[str]:
-        """The hosts of the replicated `jobs` that are not among `hosts`, in order."""
+        """The hosts of the replicated `jobs` that are not in `hosts`, in order."""
         found = {self.find(host) for host in hosts}
         for job in (job for job in self.sizes if job in jobs):
             count, size = self.sizes[job]

@@ -1,13 +1,13 @@
-"""An Environment's final `patches`, on rendered objects: strategic merge and JSON Patch (RFC 6902).
+"""An Environment's final `patches` on rendered objects: strategic merge and JSON Patch (RFC 6902).
 
 Both are written as for kustomize, with these differences:
 
-- Lists of a JobSet merge by the keys of its API types, replicated jobs and containers by name, for instance;
-  kustomize knows no schema of JobSet and replaces them whole.
-- No patch renames or moves an object. In a patch with a target, the name and kind that kustomize wants
-  there may be left out; as there, they are overlooked.
-- A patch without target that names no namespace is meant for the object in any namespace.
-- JSON 6902 is taken by the letter: `add` makes no missing parents, indexes are never negative, 3.0 is 3.
+- Lists of a JobSet merge by the keys of its API types (replicated jobs and containers by name, for instance); kustomize
+  does not know JobSet's schema and replaces them whole.
+- No patch renames or moves an object. In a patch with a target, the name and kind that kustomize requires are optional;
+  they are ignored there as well.
+- A patch without target and namespace matches the object in any namespace.
+- JSON 6902 is strict: `add` creates no missing parents, indexes are never negative, 3.0 equals 3.
 """
 
 from __future__ import annotations
@@ -44,15 +44,13 @@ _FIXED: dict[Path, tuple[str, str]] = {
     ("metadata", "namespace"): ("cannot be changed by a patch", f"{_ON_NAMES}, and set spec.namespace"),
     ("status",): ("is set by the cluster", "remove it from the patch"),
 }
-"""What no patch changes: message and hint for each."""
+"""Fields that no patch may change: message and hint for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectPatch:
-    """A patch as it was read: which objects it is meant for, and what it does to them.
-
-    `change` is a merge patch or the operations of a JSON Patch; `place` knows the lines of a text.
-    """
+    """A parsed patch: which objects it matches, and how it changes them. `change` is a merge patch or the operations of
+    a JSON Patch; `place` maps to the lines of a patch given as text."""
 
     index: int
     criteria: list[Criterion]
@@ -65,11 +63,9 @@ class ObjectPatch:
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """One job's objects after the patches.
-
-    `matched` holds the indexes of the patches that found an object; `changed` the index of the last patch
-    that changed or removed an object, by `Kind/name`. An object that a patch failed on is as it was before.
-    """
+    """One job's objects after the patches. `matched`: indexes of the patches that matched an object. `changed`: by
+    `Kind/name`, the last patch that changed or removed the object. An object whose patch failed keeps its earlier
+    state."""
 
     objects: list[Tree]
     problems: list[PatchProblem] = field(default_factory=list)
@@ -78,10 +74,7 @@ class Patched:
 
 
 def read_patches(patches: Sequence[FinalPatch]) -> tuple[list[ObjectPatch], list[PatchProblem]]:
-    """An Environment's patches, read once for all jobs, and every problem that shows without an object.
-
-    A patch with a problem is left out.
-    """
+    """An Environment's valid patches, parsed once for all jobs, and every problem that shows without an object."""
     read: list[ObjectPatch] = []
     problems: list[PatchProblem] = []
     for index, patch in enumerate(patches):
@@ -94,11 +87,9 @@ def read_patches(patches: Sequence[FinalPatch]) -> tuple[list[ObjectPatch], list
 def apply_patches(
     objects: Sequence[Tree], patches: Iterable[ObjectPatch], stable: Callable[[str], str] = str
 ) -> Patched:
-    """The objects of one job after all patches, each applied to what the ones before it left.
-
-    `stable` makes the name by which patches know an object of its name; by default they are the same.
-    Nothing given is changed. Objects come in the same order, less those removed by `$patch: delete`.
-    """
+    """One job's objects after all patches, each applied to the result of the previous ones. `stable` maps an object's
+    name to the one that patches use; by default they are the same. Inputs are not modified. Order is kept, less the
+    objects removed by `$patch: delete`."""
     patched = Patched(list(objects))
     for patch in patches:
         patched.objects[:] = [
@@ -119,11 +110,9 @@ def known_as(tree: Tree, stable: Callable[[str], str]) -> Tree:
 def unmatched(
     patches: Iterable[ObjectPatch], matches_per_job: Iterable[Collection[int]], objects: Iterable[Tree]
 ) -> list[PatchProblem]:
-    """The patches that found no object in any job of the Environment.
-
-    `matches_per_job` are the `Patched.matched` of its jobs, `objects` what these jobs had before, for hints.
-    Worth telling only where all jobs were rendered: a job with errors has no objects to match.
-    """
+    """The patches that matched no object in any job of the Environment. `matches_per_job`: `Patched.matched` of its
+    jobs. `objects`: their objects before patching, for hints. Use only if all jobs were rendered, since a job with
+    errors has no objects to match."""
     matched = set().union(*matches_per_job)
     missed = [patch for patch in patches if patch.index not in matched]
     seen = list(objects) if missed else []
@@ -152,7 +141,7 @@ def _read(patch: FinalPatch, index: int) -> tuple[ObjectPatch | None, list[Patch
 
 
 def _without_identity(patch: Tree) -> Tree:
-    """A merge patch less apiVersion, kind, name and namespace, which say no more than what it is for."""
+    """A merge patch without apiVersion, kind, name and namespace, which only identify its object."""
     kept = {key: value for key, value in patch.items() if key not in ("apiVersion", "kind")}
     if metadata := metadata_of(kept):
         kept["metadata"] = {key: value for key, value in metadata.items() if key not in ("name", "namespace")}
@@ -160,7 +149,7 @@ def _without_identity(patch: Tree) -> Tree:
 
 
 def _value(patch: Any, index: int) -> tuple[Any, Document | None, list[PatchProblem]]:
-    """The mapping or list that a patch is, or that its text holds."""
+    """The patch as a mapping or list, parsed if it is given as text."""
     place = None
     if isinstance(patch, str):
         from trainform.source.value import load_value
@@ -188,14 +177,14 @@ def _of_operation(error: JsonPatchError, index: int) -> PatchProblem:
 
 
 def _placed(problem: PatchProblem, place: Document | None) -> PatchProblem:
-    """The problem, with the line inside the text of its patch where that is a text."""
+    """The problem, with the line inside the patch's text if it is given as text."""
     if place is None or problem.path[:1] != ("patch",):
         return problem
     return replace(problem, at=place.position(problem.path[1:]))
 
 
 def _patch(tree: Tree, patch: ObjectPatch, patched: Patched) -> Iterator[Tree]:
-    """The object after the patch, or nothing where that removes it."""
+    """The patched object, or nothing if the patch removes it."""
     patched.matched.add(patch.index)
     result, problems = _result(tree, patch)
     name = object_name(tree)
@@ -210,7 +199,7 @@ def _patch(tree: Tree, patch: ObjectPatch, patched: Patched) -> Iterator[Tree]:
 
 
 def _result(tree: Tree, patch: ObjectPatch) -> tuple[Tree | None, list[PatchProblem]]:
-    """The object after the patch, None where that removes it, or what is wrong."""
+    """The patched object (None if removed), or the problems."""
     change = patch.change
     result: Any
     try:

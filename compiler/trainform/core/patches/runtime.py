@@ -1,7 +1,5 @@
-"""runtimePatches: what managers change in the runtime's template, before anything else happens.
-
-Source: kubeflow/trainer `pkg/runtime/core/trainingruntime.go`, mergeRuntimePatches.
-"""
+"""runtimePatches: managers' changes to the runtime's template, applied before anything else. Source: kubeflow/trainer
+`pkg/runtime/core/trainingruntime.go`, mergeRuntimePatches."""
 
 from __future__ import annotations
 
@@ -24,12 +22,8 @@ CONTAINER_KINDS = ("initContainers", "containers")
 
 
 def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]:
-    """The replicated jobs with the Environment's and the job's patches merged in, one manager after
-    the other.
-
-    Labels and annotations of the template go to `plan.metadata`. The order of replicated jobs
-    stays; nothing given is changed.
-    """
+    """The replicated jobs with the Environment's and the job's patches merged in, one manager after the other. Template
+    labels and annotations go to `plan.metadata`. The order of replicated jobs is kept; inputs are not modified."""
     jobs = list(replicated_jobs)
     destination = plan.destination
     given = () if destination.is_default else destination.environment.spec.runtime_patches
@@ -46,7 +40,7 @@ def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]
 
 
 def _apply(plan: Plan, jobs: list[Tree], origin: Origin, index: int, patch: Tree) -> None:
-    """Apply one patch. Those of an Environment may name replicated jobs that this job does not have."""
+    """Apply one patch. An Environment's may name replicated jobs that this job does not have."""
     template = patch.get("template") or {}
     path: Path = ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template")
     plan.record_source((origin, path))

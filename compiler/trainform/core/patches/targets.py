@@ -1,8 +1,8 @@
-"""Which rendered objects a patch of an Environment is meant for.
+"""Selects the rendered objects that an Environment's patch applies to.
 
-A `target` is kustomize's: its `group`, `version`, `kind`, `name` and `namespace` are regular expressions for
-the whole value, its selectors have the string form of `kubectl -l`; what it leaves out or empty matches all.
-A strategic merge patch without target is meant for the object that it names itself.
+A `target` is kustomize's: `group`, `version`, `kind`, `name` and `namespace` are regular expressions for the whole
+value, selectors use the syntax of `kubectl -l`, and absent or empty fields match all. A strategic merge patch without
+target applies to the object that it names.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 _LISTED = 8
-"""So many names that exist still fit into a hint."""
+"""Most existing names to list in a hint."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatchProblem:
-    """An error of one patch: `index` is its place in `spec.patches`, `path` leads on from there.
+    """An error of one patch. `index` is its place in `spec.patches`; `path` continues from there.
 
-    Where the patch is a text, `path` ends in the value of that text, and `at` is the line and column
-    inside the text. `object` names the rendered object that the patch failed on, `JobSet/llm`, and
-    `object_path` an element of it. `message` reads on after the path.
+    If the patch is text, `path` ends in that text's value and `at` is the line and column inside it. `object` names the
+    rendered object that the patch failed on (`JobSet/llm`), `object_path` an element of it. `message` continues the
+    sentence after the path.
     """
 
     index: int
@@ -44,7 +44,7 @@ class PatchProblem:
 
 
 class Criterion(NamedTuple):
-    """One condition: `field` in the words of a target, the value `wanted`, and where that is written."""
+    """One condition: the target's `field`, the value `wanted`, and where that is written."""
 
     field: str
     wanted: str
@@ -53,7 +53,7 @@ class Criterion(NamedTuple):
 
 
 def criteria_of_target(target: PatchTarget, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
-    """The conditions of the target of patch `index`, the widest first, and what is wrong with the others."""
+    """The conditions in patch `index`'s target, widest first, and the problems of the invalid ones."""
     criteria, problems = [], []
     for field, (attribute, read) in _READERS.items():
         wanted = getattr(target, attribute)
@@ -68,7 +68,7 @@ def criteria_of_target(target: PatchTarget, index: int) -> tuple[list[Criterion]
 
 
 def criteria_of_patch(patch: Tree, index: int) -> tuple[list[Criterion], list[PatchProblem]]:
-    """The conditions of a strategic merge patch that names its object itself, and what it lacks for that."""
+    """The conditions of a strategic merge patch that names its object itself, and the fields that it lacks for that."""
     metadata = metadata_of(patch)
     criteria, problems = [], []
     for field, holder, path in (
@@ -87,7 +87,8 @@ def criteria_of_patch(patch: Tree, index: int) -> tuple[list[Criterion], list[Pa
 
 
 def mismatch(criteria: Sequence[Criterion], objects: Iterable[Tree], index: int) -> PatchProblem:
-    """Why no object meets all criteria: the first condition that leaves none of them, with what there is."""
+    """Why no object meets all criteria: the first condition that eliminates the last of them, and what exists
+    instead."""
     left = list(objects)
     for criterion in criteria:
         met = [tree for tree in left if criterion.matches(tree)]
@@ -119,11 +120,11 @@ _VALUES: dict[str, Callable[[Tree], str]] = {
     "namespace": lambda tree: text(metadata_of(tree), "namespace") or DEFAULT_NAMESPACE,
     "name": lambda tree: name_of(tree),
 }
-"""The value of an object that each condition speaks of."""
+"""The object's value that each condition tests."""
 
 
 def _group_version(tree: Tree) -> tuple[str, str]:
-    """Both parts of apiVersion; the core group is empty."""
+    """Group and version from apiVersion; the core group is empty."""
     group, _, version = text(tree, "apiVersion").rpartition("/")
     return group, version
 
@@ -134,7 +135,7 @@ def _is(field: str, wanted: str) -> Callable[[Tree], bool]:
 
 
 def _fits(field: str) -> Callable[[str], Callable[[Tree], bool]]:
-    """A reader of regular expressions, which must match the whole value."""
+    """Compiles a regular expression that must match the whole value."""
     value = _VALUES[field]
 
     def read(pattern: str) -> Callable[[Tree], bool]:
@@ -145,10 +146,10 @@ def _fits(field: str) -> Callable[[str], Callable[[Tree], bool]]:
 
 
 def _selects(field: str) -> Callable[[str], Callable[[Tree], bool]]:
-    """A reader of selectors for the labels or annotations of an object."""
+    """Compiles a selector for an object's labels or annotations."""
 
     def read(selector: str) -> Callable[[Tree], bool]:
-        matches_labels(selector, {})  # raises where the selector cannot be read
+        matches_labels(selector, {})  # raises if the selector is invalid
         return lambda tree: matches_labels(selector, table(metadata_of(tree), field))
 
     return read
@@ -163,4 +164,4 @@ _READERS = {
     "labelSelector": ("label_selector", _selects("labels")),
     "annotationSelector": ("annotation_selector", _selects("annotations")),
 }
-"""By field of a target: the attribute that holds it, and what makes a condition of its value."""
+"""By target field: the attribute that holds it, and the compiler for its conditions."""

@@ -1,4 +1,4 @@
-"""The configuration of a KRM function as an Environment."""
+"""Reads a KRM function's configuration as an Environment."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from trainform.source.parser import compose
 
 
 def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
-    """The Environment that a `functionConfig` is, or that the data of a ConfigMap stand for.
-
-    A key of such data is a path below the Environment's `spec`, `scheduling.kueue.localQueue`; its value is
-    YAML, but for numbers with a point, which are versions here.
-    """
+    """The Environment in a `functionConfig`, or the one that a ConfigMap's data describes. A key of such data is a path
+    below the Environment's `spec` (`scheduling.kueue.localQueue`); its value is YAML, except that numbers with a point
+    are versions."""
     if config is None or subject(config.tree)[0] == "environment":
         return config, []
     if (config.tree.get("apiVersion"), config.tree.get("kind")) != ("v1", "ConfigMap"):
@@ -35,7 +33,7 @@ def environment_of(config: Document | None) -> tuple[Document | None, list[Diagn
 
 
 def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> list[Diagnostic]:
-    """Sets the field `key` of `spec`."""
+    """Set the field `key` of `spec`."""
     *above, last = key.split(".")
     tree = spec
     for part in above:

@@ -1,7 +1,5 @@
-"""The list that a KRM function reads.
-
-Source: the Configuration Functions Specification of kustomize, `cmd/config/docs/api-conventions/functions-spec.md`.
-"""
+"""The list that a KRM function reads. Source: kustomize's Configuration Functions Specification,
+`cmd/config/docs/api-conventions/functions-spec.md`."""
 
 from __future__ import annotations
 
@@ -24,15 +22,13 @@ _ORCHESTRATION = (
     "config.k8s.io/",
     "kustomize.config.k8s.io/",
 )
-"""Prefixes of the annotations by which an orchestrator knows an object's file, its place there, and itself."""
+"""Annotation prefixes by which an orchestrator tracks an object's file, its place there, and itself."""
 
 
 @dataclass(slots=True)
 class ResourceList:
-    """What came on stdin: a `ResourceList`, or any other list of objects.
-
-    `part` is its text, None where that is no list; `tree` the list as a whole; `config` its `functionConfig`.
-    """
+    """The stdin input: a `ResourceList`, or any other list of objects. `part` is its text, None if it is no list;
+    `tree` the whole list; `config` its `functionConfig`."""
 
     part: Part | None = None
     tree: Tree = field(default_factory=lambda: {"apiVersion": API_VERSION, "kind": KIND, "items": []})
@@ -42,7 +38,7 @@ class ResourceList:
 
 
 def read_list(data: bytes, file: str) -> ResourceList:
-    """Take a list apart into documents of their own. Never raises; what is wrong is in its `diagnostics`."""
+    """Split a list into separate documents. Never raises; errors are in its `diagnostics`."""
     documents, problems = load(data, file)
     if len(documents) != 1 or not str(documents[0].tree.get("kind")).endswith("List"):
         return _plain_list(documents, problems)
@@ -63,7 +59,7 @@ def read_list(data: bytes, file: str) -> ResourceList:
 
 
 def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> ResourceList:
-    """A `kind: List`, whose items the front end has taken apart already; anything else is an error."""
+    """A `kind: List`, whose items the front end has already split; anything else is an error."""
     parts = {id(document.part): document.part for document in documents}
     if len(parts) == 1 and all(len(document.prefix) == 2 for document in documents):
         head: Tree = {"apiVersion": "v1", "kind": "List", "items": [document.tree for document in documents]}
@@ -75,7 +71,7 @@ def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> Resour
 
 
 def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> Diagnostic:
-    """The problem of the list as that of the object to whose part of the list it belongs."""
+    """Move a problem of the list to the object whose part of the list it concerns."""
     for document in inner:
         size = len(document.prefix)
         if problem.place is whole and problem.path[:size] == document.prefix:
@@ -84,7 +80,7 @@ def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> 
 
 
 def orchestrated(tree: Tree, earlier: Any) -> Tree:
-    """`tree` with those annotations of `earlier`, the object whose place it takes, that say where that belongs."""
+    """`tree` with the orchestrator's location annotations of `earlier`, the object that it replaces."""
     kept = {key: value for key, value in annotations_of(earlier).items() if key.startswith(_ORCHESTRATION)}
     if not kept:
         return tree

@@ -13,14 +13,12 @@ from trainform.source import Document
 
 PATHS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
 INDEXES = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
-"""By which an orchestrator says what file an item came from, and its place there; the older names come second."""
+"""Annotations for an item's file (`PATHS`) and its place there (`INDEXES`); older names come second."""
 
 
 def function_results(diagnostics: Iterable[Diagnostic]) -> list[Tree]:
-    """A result for each problem: severity, message, the object, the field, and the file that the object came from.
-
-    Lines of stdin are left out: nobody has that text. `tags.code` is the problem's code.
-    """
+    """A result for each problem: severity, message, object, field, the object's original file, and the problem's code
+    as `tags.code`. Line numbers of stdin are omitted, as nobody has that text."""
     return [_result(each) for each in folded(diagnostics)]
 
 

@@ -1,8 +1,5 @@
-"""A KRM function's list, changed in its own text.
-
-What a function leaves alone keeps its comments, its order and its quoting: items are cut out of the text and
-others are put in their place; nothing that stays is written anew.
-"""
+"""Edits a KRM function's list in its own text. Items are cut out and others put in their place; everything else keeps
+its comments, order and quoting."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from trainform.source.part import Part
 
 
 class Replacement(NamedTuple):
-    """What becomes of an item: whether it stays as it stands, and the objects that follow it or replace it."""
+    """What becomes of an item: whether it is kept, and the objects that follow or replace it."""
 
     stays: bool = True
     trees: Sequence[Tree] = ()
@@ -33,7 +30,7 @@ Places = Sequence[Replacement]
 
 
 def rewrite(found: ResourceList, places: Places, results: Sequence[Tree]) -> str:
-    """The list with its items replaced and `results` added behind those that it had; in the format of its input."""
+    """The list with its items replaced and `results` appended to its own, in the input's format."""
     if found.part is not None and not results and not any(map(_changes, places)):
         return found.part.text
     tree = _rewritten(found, places, results)
@@ -61,7 +58,8 @@ def _rewritten(found: ResourceList, places: Places, results: Sequence[Tree]) -> 
 
 
 def _reads_as(text: str, tree: Tree) -> bool:
-    """Whether cutting left what was meant. It does not where an item that went had anchors of one that stays."""
+    """Whether the edited text parses to the intended tree. It does not if a removed item had anchors that a kept one
+    uses."""
     try:
         root = compose(text)
     except YAMLError:
@@ -70,7 +68,7 @@ def _reads_as(text: str, tree: Tree) -> bool:
 
 
 class _Edit(NamedTuple):
-    """A text for the lines from `start` up to but without `end`, counted from 0."""
+    """Replacement text for the lines from `start` up to but excluding `end`, counted from 0."""
 
     start: int
     end: int
@@ -78,7 +76,7 @@ class _Edit(NamedTuple):
 
 
 def _spliced(part: Part, places: Places, results: Sequence[Tree]) -> str | None:
-    """The text with its items exchanged, or None where they do not stand one below the other."""
+    """The text with its items replaced, or None if they are not a block list."""
     lines = [f"{line}\n" for line in part.text.removesuffix("\n").split("\n")]
     entries = _entries(part.root)
     edits: list[_Edit] = []
@@ -96,7 +94,7 @@ def _spliced(part: Part, places: Places, results: Sequence[Tree]) -> str | None:
 
 
 def _emptied(lines: Sequence[str], key: Node, places: Places) -> list[_Edit]:
-    """`items: []` where nothing is left."""
+    """`items: []` if nothing is left."""
     if any(place.stays or place.trees for place in places):
         return []
     line, column = key.end_mark.line, key.end_mark.column
@@ -116,13 +114,13 @@ def _item_edits(lines: Sequence[str], key: Node, items: SequenceNode, places: Pl
 
 
 def _item_lines(lines: Sequence[str], key: Node, items: SequenceNode) -> Iterator[tuple[int, int]]:
-    """First line of each item, the comment above its dash among them, and the line behind its last."""
+    """For each item, its first line (including a comment above its dash) and the line after its last."""
     indent = items.start_mark.column
     starts = []
     for item in items.value:
         start = item.start_mark.line
         while lines[start][:indent].strip() or lines[start][indent : indent + 1] != "-":
-            start -= 1  # the dash may stand on a line of its own
+            start -= 1  # the dash may be on its own line
         while start > key.end_mark.line + 1 and _is_comment(lines[start - 1], indent):
             start -= 1
         starts.append(start)
@@ -130,12 +128,12 @@ def _item_lines(lines: Sequence[str], key: Node, items: SequenceNode) -> Iterato
 
 
 def _is_comment(line: str, indent: int) -> bool:
-    """Whether the line is a comment that stands no deeper than the dashes do: it speaks of what is below."""
+    """Whether the line is a comment no deeper than the dashes, and so belongs to the item below."""
     return line.lstrip().startswith("#") and len(line) - len(line.lstrip()) <= indent
 
 
 def _line_behind(lines: Sequence[str], node: Node) -> int:
-    """The line behind a node's last. To libyaml, a block ends only where the next token begins."""
+    """The line after a node's last. To libyaml, a block ends only where the next token begins."""
     line: int = node.end_mark.line
     if line < len(lines) and lines[line][: node.end_mark.column].strip():
         return line + 1
@@ -145,7 +143,7 @@ def _line_behind(lines: Sequence[str], node: Node) -> int:
 
 
 def _as_items(trees: Sequence[Tree], indent: int) -> str:
-    """Objects as items of a list whose dashes stand at the column `indent`."""
+    """Objects as items of a list whose dashes are at column `indent`."""
     text, margin = "", " " * indent
     for tree in trees:
         first, *rest = emit(tree).splitlines(keepends=True)

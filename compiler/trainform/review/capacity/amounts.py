@@ -1,7 +1,5 @@
-"""Amounts as Kueue counts them: milli units of cpu, whole units of anything else, rounded up.
-
-Integers, so that sums and comparisons are exact and the same as Kueue's own.
-"""
+"""Amounts as Kueue counts them: millicores of cpu, whole units of anything else, rounded up. Integers, so that sums and
+comparisons are exact and match Kueue's."""
 
 from __future__ import annotations
 
@@ -10,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from trainform.k8s.quantity import NANO, Quantity
 
 Amounts = dict[str, int]
-"""By resource name: `{"cpu": 1500, "nvidia.com/gpu": 8}` are one and a half cores and eight GPUs."""
+"""By resource name: `{"cpu": 1500, "nvidia.com/gpu": 8}` is 1.5 cores and 8 GPUs."""
 
 _BYTES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 PODS = "pods"
-"""The resource that a quota may limit although no container asks for it: Kueue counts it itself."""
+"""The resource that a quota may limit although no container requests it: Kueue counts pods itself."""
 
 
 def amount(resource: str, quantity: Quantity) -> int:
@@ -27,12 +25,12 @@ def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
 
 
 def written(resource: str, number: int) -> str:
-    """The amount as Kubernetes writes it: `1500m`, `64Gi`, `8`."""
+    """The amount as a Kubernetes quantity: `1500m`, `64Gi`, `8`."""
     return str(Quantity(number * _unit(resource), "BinarySI" if _is_binary(resource) else "DecimalSI"))
 
 
 def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
-    """Amounts that are easy to compare: cores and devices in plain digits, bytes in one unit."""
+    """Amounts in a comparable form: cores and devices in plain digits, bytes in one unit."""
     if resource == "cpu":
         return tuple(f"{number / 1000:.3f}".rstrip("0").rstrip(".") for number in numbers)
     if not _is_binary(resource):
@@ -43,7 +41,7 @@ def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
 
 
 def devices_first(resources: Iterable[str]) -> list[str]:
-    """Names of resources in the order in which they are shown: GPUs and the like, then cpu, memory and the rest."""
+    """Resource names in display order: devices, cpu, memory, the rest."""
     return sorted(resources, key=lambda name: ("/" not in name, name))
 
 
@@ -52,5 +50,5 @@ def _is_binary(resource: str) -> bool:
 
 
 def _unit(resource: str) -> int:
-    """Nano units in the unit that is counted."""
+    """Nano units per counted unit."""
     return NANO // 1000 if resource == "cpu" else NANO

@@ -1,4 +1,4 @@
-"""Finds flavors for all pod sets of a job such that every quota suffices, or shows that there are none."""
+"""Finds flavors for all pod sets of a job such that every quota suffices, or shows that none exist."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from trainform.review.capacity.flavors import Choice
 from trainform.review.capacity.kueue_facts import FlavorResource
 
 Room = Callable[[FlavorResource], int]
-"""How much of a quota there is for the job."""
+"""How much of a quota is available to the job."""
 
 Usage = dict[FlavorResource, int]
 
 MOST_STEPS = 20_000
-"""After so many flavors tried, a search gives up: it says that it does not know, never something wrong."""
+"""The search gives up after trying this many flavors: undecided is better than wrong."""
 
 
 class Undecided(Exception):
@@ -22,12 +22,9 @@ class Undecided(Exception):
 
 
 def find(choices: Sequence[Choice], room: Room) -> Usage | None:
-    """What the job uses of each quota with the first assignment that fits, or None where none does.
-
-    Flavors are tried in the order of preference, pod sets in their own. Kueue looks at them one by one and
-    comes back to later flavors on its next attempts, so what fits here is admitted at last. Raises
-    Undecided.
-    """
+    """What the job uses of each quota under the first assignment that fits, or None. Raises Undecided. Flavors are
+    tried in order of preference, pod sets in their own order. Kueue tries pod sets one by one and returns to later
+    flavors on its next attempts, so what fits here is eventually admitted."""
     usage: Usage = {}
     for group in by_group(choices):
         found = _find(group, room)
@@ -38,7 +35,7 @@ def find(choices: Sequence[Choice], room: Room) -> Usage | None:
 
 
 def by_group(choices: Sequence[Choice]) -> list[list[Choice]]:
-    """The choices of each resource group, which do not depend on those of another."""
+    """The choices of each resource group; groups are independent."""
     groups: dict[int, list[Choice]] = {}
     for choice in choices:
         groups.setdefault(choice.group, []).append(choice)
@@ -54,14 +51,14 @@ def _find(choices: Sequence[Choice], room: Room) -> Usage | None:
 
 
 def _fitting(choice: Choice, room: Room) -> tuple[str, ...]:
-    """The flavors that suffice for the choice by itself."""
+    """The flavors that suffice for the choice on its own."""
     return tuple(
         flavor for flavor in choice.flavors if all(number <= room(key) for key, number in choice.usage(flavor).items())
     )
 
 
 def _exceeds_all(choices: Sequence[Choice], room: Room) -> bool:
-    """Is more asked of a resource than all flavors have that any of the choices may get?"""
+    """Whether the choices need more of a resource than all their possible flavors have."""
     asked: dict[str, int] = {}
     flavors: dict[str, set[str]] = {}
     for choice in choices:
@@ -83,7 +80,7 @@ class _Search:
     dead_ends: set[tuple[int, frozenset[tuple[FlavorResource, int]]]] = field(default_factory=set)
 
     def run(self, index: int) -> bool:
-        """Assign the choices from `index` on; without success, `usage` is as it was."""
+        """Assign the choices from `index` on. On failure, `usage` is restored."""
         if index == len(self.choices):
             return True
         state = (index, frozenset(self.usage.items()))
@@ -115,7 +112,7 @@ def _added(usage: Usage, choice: Choice, flavor: str) -> Usage:
 
 
 def preferred(choices: Sequence[Choice]) -> Usage:
-    """What the job asks of each quota when each pod set gets the first flavor that matches it."""
+    """What the job requests of each quota if each pod set gets its first matching flavor."""
     usage: Usage = {}
     for choice in choices:
         if choice.flavors:

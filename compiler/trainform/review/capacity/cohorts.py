@@ -1,8 +1,6 @@
-"""How much of each quota a ClusterQueue can use: its own, and what its cohorts lend.
-
-A cohort is a tree of Cohorts and ClusterQueues. Each node has the quota of its subtree; it keeps what its lending
-limit does not let it lend, and its parent hands out the rest. Usage counts against the kept part first.
-"""
+"""How much of each quota a ClusterQueue can use: its own, and what its cohorts lend. A cohort is a tree of Cohorts and
+ClusterQueues. Each node has the quota of its subtree; it keeps what its lending limit withholds, and its parent hands
+out the rest. Usage counts against the kept part first."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """`subtree` is the quota below, as far as it reaches this node; `usage` counts against it."""
+    """`subtree` is the quota below that reaches this node; `usage` counts against it."""
 
     quotas: Quotas
     parent: _Node | None = None
@@ -36,22 +34,22 @@ class _Node:
         return max(0, self.subtree[key] - quota.lending_limit)
 
     def way_up(self) -> list[_Node]:
-        """This node and those above it, up to the root."""
+        """This node and its ancestors, up to the root."""
         return [self, *(self.parent.way_up() if self.parent else ())]
 
 
 class Cohorts:
-    """The quotas of all ClusterQueues in their cohorts, with the usage of the jobs that were let in."""
+    """The quotas of all ClusterQueues in their cohorts, with the usage of the jobs admitted so far."""
 
     def __init__(self, queues: Iterable[ClusterQueue], facts: Facts) -> None:
         self._parents = {name: parent_of(facts.get("Cohort", name) or {}) for name in facts.names("Cohort")}
         self._cohorts: dict[str, _Node] = {}
         self._queues: dict[str, _Node] = {}
         self.circles: dict[str, list[str]] = {}
-        """By ClusterQueue: the cohorts above it that go round in a circle, below which nothing is let in."""
+        """By ClusterQueue: the cycle of cohorts above it, below which nothing is admitted."""
         for queue in queues:
             self._add_queue(queue, facts)
-        for name in self._parents:  # cohorts without a queue may have a quota to lend
+        for name in self._parents:  # cohorts without a queue may have quota to lend
             if not circle(name, self._parents):
                 self._cohort(name, facts)
         self._hand_up()
@@ -61,7 +59,7 @@ class Cohorts:
         return self._available(queue, key, in_use=False)
 
     def left(self, queue: str, key: FlavorResource) -> int:
-        """What the queue can use beside what is in use."""
+        """What the queue can still use."""
         return self._available(queue, key, in_use=True)
 
     def _available(self, queue: str, key: FlavorResource, *, in_use: bool) -> int:
@@ -79,7 +77,7 @@ class Cohorts:
         return available
 
     def use(self, queue: str, key: FlavorResource, number: int) -> None:
-        """Count an amount as used: what a node does not keep for itself is its parent's."""
+        """Record usage: what a node does not keep for itself counts at its parent."""
         for node in self._queues[queue].way_up():
             kept_left = max(0, node.kept(key) - node.usage[key])
             node.usage[key] += number
@@ -95,7 +93,7 @@ class Cohorts:
         self._queues[queue.name] = _Node(queue.quotas, parent)
 
     def _cohort(self, name: str, facts: Facts) -> _Node:
-        """The node of a cohort, which exists by being named, and those above it."""
+        """The node of a cohort, created on first mention, and its ancestors."""
         way = [name]
         while way[-1] not in self._cohorts and (parent := self._parents.get(way[-1], "")):
             way.append(parent)
@@ -107,7 +105,7 @@ class Cohorts:
         return self._cohorts[name]
 
     def _hand_up(self) -> None:
-        """Sum up the quotas from below: every node before its parent."""
+        """Sum up quotas bottom-up: every node before its parent."""
         nodes = [*self._queues.values(), *self._cohorts.values()]
         for node in sorted(nodes, key=lambda node: len(node.way_up()), reverse=True):
             for key, quota in node.quotas.items():

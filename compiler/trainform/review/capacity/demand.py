@@ -1,4 +1,4 @@
-"""What a rendered JobSet asks of Kueue: its queue, its priority, and the pods of each step."""
+"""What a rendered JobSet requests from Kueue: queue, priority, and the pods of each step."""
 
 from __future__ import annotations
 
@@ -27,18 +27,16 @@ LEVEL_ANNOTATIONS = (
 )
 UNCONSTRAINED_ANNOTATION = "kueue.x-k8s.io/podset-unconstrained-topology"
 DEFAULT_QUEUE = "default"
-"""The LocalQueue that a job without the label gets where its namespace has one of this name."""
+"""The LocalQueue for jobs without the label, if their namespace has one of this name."""
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 @dataclass(frozen=True, slots=True)
 class PodSetDemand:
-    """The pods of one step. `requests` are those of one pod; `pod_spec` says where they may run.
-
-    `group` joins the pod sets that get the same flavors; a pod set of its own has its own name there.
-    `levels` are the topology levels that it names, None where it asks for no topology.
-    """
+    """The pods of one step. `requests` are per pod; `pod_spec` restricts where they may run. Pod sets with the same
+    `group` get the same flavors; it is the pod set's own name if it has none. `levels` are its topology levels, None if
+    it requests no topology."""
 
     name: str
     count: int
@@ -50,7 +48,7 @@ class PodSetDemand:
 
 @dataclass(frozen=True, slots=True)
 class JobDemand:
-    """One job. `queue` is its LocalQueue or empty; `refusals` is what admission refuses of its pods."""
+    """One job. `queue` is its LocalQueue or empty; `refusals` are admission's objections to its pods."""
 
     namespace: str
     name: str
@@ -65,7 +63,7 @@ class JobDemand:
 
 
 def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
-    """The demand of a valid JobSet; pods are counted as admission with these facts leaves them."""
+    """The demand of a valid JobSet, with pods as admission under these facts leaves them."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
     steps = JobSetView.of(jobset).jobs
     return JobDemand(
@@ -103,7 +101,7 @@ def _refusals(step: ReplicatedJob, namespace: str, facts: Facts) -> list[str]:
 
 
 def _priority(labels: Tree, steps: list[ReplicatedJob], facts: Facts) -> int:
-    """Of the WorkloadPriorityClass, else of the first step that names a PriorityClass, else the default's."""
+    """From the WorkloadPriorityClass, else the first step that names a PriorityClass, else the default class."""
     if own := text(labels, PRIORITY_LABEL):
         return _value(facts.get("WorkloadPriorityClass", own))
     names = (text(step.pod_spec, "priorityClassName") for step in steps)

@@ -1,4 +1,4 @@
-"""Which flavors of a ClusterQueue a pod set may get, and what it asks of the one that it gets."""
+"""Which flavors of a ClusterQueue a pod set may get, and what it uses of each."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from trainform.review.capacity.kueue_facts import ClusterQueue, Flavor, FlavorRe
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Pod sets that get one flavor for the resources of one group: the amounts of all their pods.
-
-    `group` counts the resource groups of the ClusterQueue, which share no flavor and no resource. `flavors`
-    are those that match, in order of preference; `mismatches` say why the others do not.
-    """
+    """Pod sets that share a flavor for one group's resources, and the amounts of all their pods. `group` numbers the
+    ClusterQueue's resource groups, which share no flavor or resource. `flavors` are those that match, in order of
+    preference; `mismatches` say why the others do not."""
 
     group: int
     pod_sets: tuple[str, ...]
@@ -27,12 +25,12 @@ class Choice:
     mismatches: tuple[str, ...] = ()
 
     def usage(self, flavor: str) -> dict[FlavorResource, int]:
-        """What the pod sets use of each quota of this flavor."""
+        """What the pod sets use of each of this flavor's quotas."""
         return {FlavorResource(flavor, resource): number for resource, number in self.amounts.items()}
 
 
 def choices(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[Choice]:
-    """One choice for each group of pod sets and each resource group that it asks something of."""
+    """One choice per group of pod sets and resource group that it requests something of."""
     together: dict[str, list[PodSetDemand]] = {}
     for pod_set in pod_sets:
         together.setdefault(pod_set.group or pod_set.name, []).append(pod_set)
@@ -45,13 +43,13 @@ def choices(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[Choic
 
 
 def uncovered(pod_sets: Sequence[PodSetDemand], queue: ClusterQueue) -> list[str]:
-    """The resources that the pod sets ask for and no resource group covers, in sorted order."""
+    """The sorted resources that pod sets request but no resource group covers."""
     asked = {name for each in pod_sets for name, number in each.requests.items() if number * each.count}
     return sorted(asked.difference(*(group.resources for group in queue.groups)))
 
 
 def total(pod_sets: Sequence[PodSetDemand], resource: str) -> int:
-    """What all pods ask of one resource; of `pods`, how many they are."""
+    """What all pods request of one resource; for `pods`, their number."""
     return sum((1 if resource == PODS else each.requests.get(resource, 0)) * each.count for each in pod_sets)
 
 
@@ -69,7 +67,7 @@ def _choice(members: Sequence[PodSetDemand], amounts: Amounts, group: int, queue
 
 
 def _mismatch(members: Sequence[PodSetDemand], flavor: Flavor, keys: set[str], queue: ClusterQueue) -> str:
-    """Why the flavor is not for these pod sets; an undeclared one is taken to be for all."""
+    """Why these pod sets cannot use the flavor. An undeclared flavor is assumed to match all."""
     if not flavor.declared:
         return ""
     reasons = (

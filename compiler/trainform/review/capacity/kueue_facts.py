@@ -1,7 +1,5 @@
-"""Kueue's objects among the cluster facts, read into what admission looks at.
-
-The facts must be sound: `trainform.k8s.schema.facts.check` finds no error in them. Both API versions are read.
-"""
+"""Kueue objects among the cluster facts, parsed into what admission needs. Both API versions are read. The facts must
+be free of errors by `trainform.k8s.schema.facts.check`."""
 
 from __future__ import annotations
 
@@ -18,11 +16,11 @@ if TYPE_CHECKING:
     from trainform.core.facts import Facts
 
 METADATA_NAME = "kubernetes.io/metadata.name"
-"""The label with its own name that Kubernetes puts on every namespace."""
+"""The label with a namespace's own name, which Kubernetes sets."""
 
 
 class FlavorResource(NamedTuple):
-    """What a quota is for."""
+    """The subject of a quota."""
 
     flavor: str
     resource: str
@@ -30,7 +28,7 @@ class FlavorResource(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`borrowing_limit` and `lending_limit` are None for no limit."""
+    """`borrowing_limit` and `lending_limit` are None if unlimited."""
 
     nominal: int
     borrowing_limit: int | None = None
@@ -42,7 +40,7 @@ Quotas = dict[FlavorResource, Quota]
 
 @dataclass(frozen=True, slots=True)
 class ResourceGroup:
-    """Resources for which a pod set gets one flavor, and the names of the flavors in order of preference."""
+    """Resources for which a pod set gets one flavor, and the flavors in order of preference."""
 
     resources: tuple[str, ...]
     flavors: tuple[str, ...]
@@ -50,11 +48,8 @@ class ResourceGroup:
 
 @dataclass(frozen=True, slots=True)
 class Flavor:
-    """`declared` is false for one that a ClusterQueue names and no ResourceFlavor describes.
-
-    `topology` is empty for none; `levels` are its node labels from the top down, none where it is not
-    declared.
-    """
+    """`declared` is false if a ClusterQueue names the flavor but no ResourceFlavor describes it. `topology` is empty
+    for none; `levels` are its node labels from the top down, empty if it is not declared."""
 
     name: str
     labels: dict[str, str]
@@ -67,7 +62,7 @@ class Flavor:
 
 @dataclass(frozen=True, slots=True)
 class ClusterQueue:
-    """`namespace_selector` is None where no namespace may use the queue. `stop_policy` is empty for None."""
+    """`namespace_selector` is None if no namespace may use the queue. `stop_policy` is empty for None."""
 
     name: str
     cohort: str
@@ -79,7 +74,7 @@ class ClusterQueue:
     strict: bool = False
 
     def undeclared(self) -> str:
-        """The first fact about a flavor that is missing, or the empty string."""
+        """The first missing fact about a flavor, or the empty string."""
         for flavor in self.flavors.values():
             if not flavor.declared:
                 return f"ResourceFlavor {flavor.name}"
@@ -88,7 +83,7 @@ class ClusterQueue:
         return ""
 
     def may_imply_topology(self) -> bool:
-        """Whether every flavor has a topology, as far as known: then pods that ask for none get one too."""
+        """Whether every flavor has a topology, as far as known: then pods that request none get one too."""
         return all(flavor.topology or not flavor.declared for flavor in self.flavors.values())
 
 
@@ -115,7 +110,7 @@ def stop_policy_of(tree: Tree) -> str:
 
 
 def namespace_labels(namespace: str, facts: Facts) -> tuple[dict[str, str], bool]:
-    """The labels of a namespace, and whether these are all: of an undeclared one only the name is known."""
+    """A namespace's labels, and whether they are complete: of an undeclared one only the name is known."""
     tree = facts.get("Namespace", namespace)
     labels = labels_of(tree or {})
     return {**labels, METADATA_NAME: namespace}, tree is not None

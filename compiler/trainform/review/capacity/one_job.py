@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 Verdict = Literal["fits", "waits", "never", "unknown"]
 
 MOST_POD_SETS = 10
-"""So many pod sets can a Workload of Kueue have; older releases take 8."""
+"""Most pod sets of a Kueue Workload; older releases allow 8."""
 
 
 @dataclass(slots=True, eq=False)
 class Judged:
-    """What is known of one job by itself.
-
-    `asked` is what it uses of each quota: with the assignment that fits, else with the flavors that match
-    first. `heads` says that the job stands in its queue, where a strict order lets nothing overtake it.
-    """
+    """The verdict on one job by itself. `asked` is its use of each quota: under the assignment that fits, else with the
+    first matching flavors. `heads`: the job occupies its queue, where a strict order lets nothing overtake it."""
 
     job: JobDemand
     queue: ClusterQueue | None
@@ -43,7 +40,7 @@ class Judged:
 
 
 def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cohorts: Cohorts, facts: Facts) -> Judged:
-    """The verdict on a job alone. What makes it impossible comes first, then what is not known of it."""
+    """The verdict on a job alone. Impossibilities come first, then unknowns."""
     local_queue = facts.get("LocalQueue", job.queue, job.namespace)
     queue = queues.get(text(table(local_queue or {}, "spec"), "clusterQueue"))
     if local_queue is None or queue is None:
@@ -61,7 +58,7 @@ def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cohorts: Cohorts, 
 
 
 def _weigh(job: JobDemand, queue: ClusterQueue, chosen: list[Choice], cohorts: Cohorts) -> Judged:
-    """The verdict of the quotas."""
+    """The verdict by quota."""
     try:
         asked = find(chosen, lambda key: cohorts.most(queue.name, key))
     except Undecided:
@@ -74,7 +71,7 @@ def _weigh(job: JobDemand, queue: ClusterQueue, chosen: list[Choice], cohorts: C
 
 
 def _no_queue(job: JobDemand, local_queue: Tree | None, queues: Mapping[str, ClusterQueue], facts: Facts) -> str:
-    """Which fact is missing between the job and its ClusterQueue."""
+    """The missing fact between the job and its ClusterQueue."""
     if not job.queue:
         return f"has no label {QUEUE_LABEL}, so Kueue leaves it alone unless it manages all jobs"
     if local_queue is None:
@@ -89,7 +86,7 @@ def _with_hint(reason: str, hint: str) -> str:
 
 
 def _kept_out(job: JobDemand, queue: ClusterQueue, cohorts: Cohorts, facts: Facts) -> str:
-    """Why the job does not even get into the queue."""
+    """Why the job does not even enter the queue."""
     if len(job.pod_sets) > MOST_POD_SETS:
         return f"has {len(job.pod_sets)} replicated jobs, and Kueue takes at most {MOST_POD_SETS}"
     if way := cohorts.circles.get(queue.name):
@@ -104,7 +101,7 @@ def _kept_out(job: JobDemand, queue: ClusterQueue, cohorts: Cohorts, facts: Fact
 
 
 def _refused(job: JobDemand, queue: ClusterQueue) -> str:
-    """Why the job is refused whatever the amounts of the quotas."""
+    """Why the job is refused regardless of quota amounts."""
     if job.refusals:
         return f"admission refuses its pods: {'; '.join(job.refusals)}"
     if resources := uncovered(job.pod_sets, queue):
@@ -114,10 +111,8 @@ def _refused(job: JobDemand, queue: ClusterQueue) -> str:
 
 
 def _open_question(job: JobDemand, queue: ClusterQueue, local_queue: Tree, facts: Facts) -> tuple[Verdict, str] | None:
-    """What else a job depends on for which the quotas suffice.
-
-    A stopped queue starts nothing new until somebody lets it go on, so its jobs wait.
-    """
+    """What else admission depends on if the quotas suffice. A stopped queue starts nothing new until someone resumes
+    it, so its jobs wait."""
     if undeclared := queue.undeclared():
         return "unknown", f"{undeclared} of ClusterQueue {queue.name} is not declared, and may not match the pods"
     declared = namespace_labels(job.namespace, facts)[1]

@@ -1,4 +1,4 @@
-"""Why Kueue does not let a job in: the resource, the flavor, what is asked and what is there."""
+"""Why Kueue does not admit a job: the resource, the flavor, what is requested and what is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trainform.review.capacity.flavors import Choice
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource
 
 Has = Callable[[FlavorResource], str]
-"""What a quota has, in words."""
+"""A quota's capacity, in words."""
 
 
 def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
@@ -28,7 +28,7 @@ def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -
 
 
 def too_much_now(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
-    """Why no assignment of flavors fits beside the jobs that were let in before."""
+    """Why no assignment of flavors fits next to the jobs admitted before."""
     room = partial(cohorts.left, queue.name)
 
     def has(key: FlavorResource) -> str:
@@ -47,14 +47,14 @@ def _no_flavor(choices: Sequence[Choice], queue: ClusterQueue) -> str:
 
 
 def _shortage(choices: Sequence[Choice], queue: ClusterQueue, room: Room, has: Has) -> str:
-    """The first pod sets that fit nowhere by themselves; else those of a resource group, together."""
+    """The first pod sets that fit nowhere on their own; else all those of a resource group."""
     for choice in choices:
         if find([choice], room) is None:
             return _told(choice, queue, room, has)
     for group in by_group(choices):
         if find(group, room) is None:
             together = _together(group)
-            # With several flavors the pod sets may get different ones, and even that does not help.
+            # With several flavors, not even giving the pod sets different ones helps.
             divided = "; no division among the flavors fits either" if len(together.flavors) > 1 else ""
             return _told(together, queue, room, has) + divided
     return ""

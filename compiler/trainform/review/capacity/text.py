@@ -1,4 +1,4 @@
-"""Capacity as a person reads it: a table of the quotas, and one of the jobs."""
+"""Capacity as text: a table of the quotas, and one of the jobs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _STYLES: dict[Verdict, Style] = {
     "unknown": {"fg": "cyan"},
 }
 _OVER: Style = {"fg": "yellow"}
-"""More is requested than can be had."""
+"""More is requested than available."""
 
 _QUOTA_HEAD = ("QUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "BORROWABLE", "ASKED")
 _JOB_HEAD = ("JOB", "QUEUE", "VERDICT", "REASON")
 
 
 def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> str:
-    """The tables of each environment, under its name where there are several. `colour` adds ANSI escapes."""
+    """Each environment's tables, under its name if there are several. `colour` adds ANSI escapes."""
     several = len(environments) > 1
     parts = []
     for name, found in environments.items():

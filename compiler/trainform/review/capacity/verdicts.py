@@ -1,10 +1,9 @@
-"""Would Kueue ever admit these jobs, and which wait if all are started at once? Compares the requests of rendered
-jobs with the declared quotas.
+"""Compares rendered jobs' requests with the declared quotas: would Kueue ever admit these jobs, and which wait if all
+start at once?
 
-The model is Kueue's: a job is admitted when every pod set gets a flavor that matches it, and what its pod
-sets together use of each flavor and resource is within the nominal quota and what its cohorts lend. Nodes,
-admission checks, fair sharing and preemption are outside of it: what `never` says is certain, what `fits`
-says is that the quota suffices.
+As in Kueue, a job is admitted if every pod set gets a matching flavor, and their total use of each flavor and resource
+is within the nominal quota plus what cohorts lend. Nodes, admission checks, fair sharing and preemption are not
+modeled: `never` is certain, `fits` only means that the quota suffices.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueueUse:
-    """One quota of a ClusterQueue, and what all jobs that are sent there ask of it."""
+    """One quota of a ClusterQueue, and what all its jobs request of it."""
 
     nominal: int
     borrowable: int
@@ -47,7 +46,7 @@ class JobVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """`queues` has the declared ClusterQueues by name; `jobs` are in the order that was given."""
+    """`queues` has the declared ClusterQueues by name; `jobs` are in input order."""
 
     queues: dict[str, dict[FlavorResource, QueueUse]]
     jobs: list[JobVerdict]
@@ -57,7 +56,7 @@ class Capacity:
         return any(job.verdict == "never" for job in self.jobs)
 
     def to_json(self) -> dict[str, Any]:
-        """The environment's part of a `CapacityResult`; amounts are quantities as Kubernetes writes them."""
+        """The environment's part of a `CapacityResult`, with amounts as Kubernetes quantities."""
         queues = {name: _uses(uses) for name, uses in self.queues.items()}
         fields = JobVerdict.__slots__
         return {"queues": queues, "jobs": [{key: getattr(job, key) for key in fields} for job in self.jobs]}
@@ -73,12 +72,9 @@ def _uses(uses: dict[FlavorResource, QueueUse]) -> dict[str, dict[str, str]]:
 
 
 def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
-    """The verdict on each job, and the use of each queue. Pure.
-
-    `facts` must be sound (`trainform.k8s.schema.facts.check` finds no error in them) and complete: a ClusterQueue
-    or Cohort that is not declared lends nothing. Jobs that fit alone are then started all at once, by
-    priority and after it by namespace and name, to see which of them wait.
-    """
+    """The verdict on each job, and the use of each queue. Pure. `facts` must be free of errors
+    (`trainform.k8s.schema.facts.check`) and complete: an undeclared ClusterQueue or Cohort lends nothing. Jobs that fit
+    alone are then started together, by priority, namespace and name, to see which wait."""
     queues = {queue.name: queue for queue in cluster_queues(facts)}
     cohorts = Cohorts(queues.values(), facts)
     judged = [judge(job, queues, cohorts, facts) for job in jobs]
@@ -103,12 +99,9 @@ def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged])
 
 
 def _start_all(judged: Iterable[Judged], cohorts: Cohorts) -> None:
-    """Admit the jobs one after the other, and update the verdict of those that fit alone but not beside the others.
-
-    The order is Kueue's for jobs that arrive at the same time: by priority, and by namespace and name where that
-    leaves it open. In a StrictFIFO queue nothing overtakes a job that cannot start. Nothing is preempted. What the
-    jobs use is counted in `cohorts`.
-    """
+    """Admit the jobs one by one, and update the verdict of those that fit alone but not next to the others. The order
+    is Kueue's for jobs that arrive together: by priority; ties by namespace and name. In a StrictFIFO queue nothing
+    overtakes a job that cannot start. Nothing is preempted. Usage is recorded in `cohorts`."""
     start = _Start(cohorts)
     for each in sorted(judged, key=lambda each: (-each.job.priority, each.job.namespace, each.job.name)):
         if each.queue and each.heads:
@@ -117,7 +110,7 @@ def _start_all(judged: Iterable[Judged], cohorts: Cohorts) -> None:
 
 @dataclass(slots=True)
 class _Start:
-    """`first` has the job that blocks a strict queue; `undecided` one on which all later ones depend."""
+    """`first` is the job that blocks a strict queue; `undecided` one that all later jobs depend on."""
 
     cohorts: Cohorts
     first: dict[str, str] = field(default_factory=dict)
@@ -130,7 +123,7 @@ class _Start:
             self.first.setdefault(queue.name, judged.job.full_name)
 
     def _outcome(self, judged: Judged, queue: ClusterQueue) -> tuple[Verdict, str]:
-        """The verdict on a job that fits alone, and its reason."""
+        """The verdict on a job that fits alone, and the reason."""
         if first := self.first.get(queue.name):
             return "waits", f"stands behind {first}: ClusterQueue {queue.name} is StrictFIFO"
         if self.undecided:

@@ -1,1 +1,1 @@
-"""What a change does to jobs."""
+"""The effect of a change on jobs."""

@@ -1,9 +1,6 @@
-"""Two versions of one object, field by field: what differs in meaning.
-
-Entries of a list are matched by the merge key of its type, containers by name for instance; quantities are
-compared by amount; a default that is written out is no difference. Lists of a JobSet keep their order: the API
-compares them whole, and refuses containers or variables that merely changed places.
-"""
+"""Compares two versions of an object field by field, by meaning. List entries are matched by their type's merge key
+(containers by name, for instance), quantities by amount, and an explicit default equals an absent one. Lists of a
+JobSet keep their order: the API compares them whole, and refuses reordered containers or variables."""
 
 from __future__ import annotations
 
@@ -24,18 +21,16 @@ _OPEN_MAPS = frozenset(
         *("limits", "requests", "overhead", "minResources"),
     ]
 )
-"""Mappings whose keys are the user's: one that is absent is one without entries."""
+"""Mappings whose keys are the user's: absent equals empty."""
 
 _AMOUNTS = frozenset(["limits", "requests", "overhead", "minResources", "capacity"])
 _AMOUNT_FIELDS = frozenset(["sizeLimit", "divisor"])
 
 
 class FieldChange(NamedTuple):
-    """One field that differs. `before` or `after` is None where the field is absent.
-
-    `path` counts entries of lists as they are after the change, or before it where the entry is gone. `named`
-    is the same path for people: `spec.replicatedJobs[node].replicas`, with the key where the list has one.
-    """
+    """One changed field. `before` or `after` is None if the field is absent there. `path` uses list indexes after the
+    change, or before it if the entry is gone. `named` is the same path for people, with merge keys for indexes:
+    `spec.replicatedJobs[node].replicas`."""
 
     path: Path
     named: str
@@ -44,7 +39,7 @@ class FieldChange(NamedTuple):
 
 
 def compare(before: Tree, after: Tree) -> list[FieldChange]:
-    """Every difference of two objects of one kind, in the order of their fields."""
+    """Every difference between two objects of one kind, in field order."""
     is_jobset = before.get("kind") == "JobSet"
     found: list[FieldChange] = []
     walk = _Walk(found.append, ordered=is_jobset)
@@ -53,7 +48,7 @@ def compare(before: Tree, after: Tree) -> list[FieldChange]:
 
 
 def _stored(tree: Tree) -> Tree:
-    """The object as the API server would store it; unchanged where it would not accept it."""
+    """The object as the API server would store it; unchanged if it would be rejected."""
     return tree if tree.get("kind") == "JobSet" and check("JobSet", tree) else admit(tree)
 
 
@@ -102,7 +97,7 @@ _Entries = dict[Any, tuple[int, Tree]]
 
 
 def _by_key(items: list[Any], node: MergeNode) -> _Entries | None:
-    """Entries with their indexes by merge key; None where the list has none, or an entry lacks it."""
+    """Entries with their indexes, by merge key; None if the list has no key or an entry lacks it."""
     if not node.merge_key:
         return None
     entries = {
@@ -126,5 +121,5 @@ def _same(path: Path, before: Any, after: Any) -> bool:
 
 
 def renamed(value: Any, name: str, to: str) -> Any:
-    """A copy of a tree in which every string says `to` where it said `name`."""
+    """A copy of a tree in which `to` replaces `name` in every string."""
     return map_texts(value, lambda text: text.replace(name, to))

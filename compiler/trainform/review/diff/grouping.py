@@ -1,5 +1,5 @@
-"""Groups jobs that change in the same way, so that an upgrade of a fleet is one entry and not five hundred, and
-says what each change means for running jobs."""
+"""Groups jobs that change alike, so that a fleet upgrade is one entry instead of five hundred, and says what each
+change means for running jobs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from trainform.review.diff.totals import Ask
 from trainform.review.diff.update_rules import RERUN_PATH
 
 Group = list[JobDiff]
-"""Jobs of one environment with the same change for the same reasons; at least one."""
+"""One or more jobs of one environment with the same change for the same reasons."""
 
 
 def groups(jobs: Iterable[JobDiff]) -> list[Group]:
-    """Jobs with the same change, in the order of the first of each group; jobs that are behind are left out."""
+    """Jobs grouped by change, in order of first appearance; jobs that are behind are omitted."""
     found: dict[Hashable, Group] = {}
     for job in jobs:
         if job.change != "behind":
@@ -26,14 +26,14 @@ def groups(jobs: Iterable[JobDiff]) -> list[Group]:
 
 
 def _sameness(job: JobDiff) -> Hashable:
-    """What jobs of a group have in common. A new or deleted job has no reasons and is a group of its own."""
+    """Grouping key. A new or deleted job has no reasons and is its own group."""
     if not job.reasons:
         return job.id
     return job.change, job.id[0], bool(job.new_name), tuple(_likeness(job, reason) for reason in job.reasons)
 
 
 def _likeness(job: JobDiff, reason: Reason) -> Hashable:
-    """A reason without the job's own name and without values that are not shown, for comparison."""
+    """A reason without the job's own name and hidden values, for comparison."""
     values = (repr(reason.before), repr(reason.after))
     if not reason.named or is_new_name(job, reason):
         values = ("", "" if reason.before is None else "gone")
@@ -41,26 +41,26 @@ def _likeness(job: JobDiff, reason: Reason) -> Hashable:
 
 
 def is_new_name(job: JobDiff, reason: Reason) -> bool:
-    """Whether the reason is the new name of the JobSet, which the text about the job names already."""
+    """Whether the reason is the JobSet's new name, which the text about the job already mentions."""
     return bool(job.new_name) and reason.field == "metadata.name"
 
 
 def shared_object(job: JobDiff, reason: Reason) -> str:
-    """The object without the part of its name that is the job's: `ConfigMap/…-hostfile`."""
+    """The object without the job's part of its name: `ConfigMap/…-hostfile`."""
     kind, _, name = reason.object.partition("/")
     own = job.new_name or job.id[2]
     return f"{kind}/…{name.removeprefix(own)}" if name.startswith(own) else reason.object
 
 
 def reasons_of(group: Group) -> list[Reason]:
-    """The reasons that all jobs of a group share, immutable fields first."""
+    """The reasons shared by a group's jobs, immutable fields first."""
     job = group[0]
     shared = [each for each in job.reasons if len(group) == 1 or not is_new_name(job, each)]
     return sorted(shared, key=lambda reason: not reason.immutable)
 
 
 def consequence(group: Group) -> str:
-    """What the cluster will do with the jobs of a group, and what the user must do; empty for nothing to say."""
+    """What the cluster will do with a group's jobs, and what the user must do; may be empty."""
     job = group[0]
     match job.change:
         case "restart":

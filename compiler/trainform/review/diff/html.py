@@ -1,4 +1,4 @@
-"""A difference as one self-contained HTML page, without scripts."""
+"""A diff as one self-contained HTML page, without scripts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def render_html(diff: Diff) -> str:
 
 
 def render_section(diff: Diff) -> Iterator[str]:
-    """The body of the page without its title, to embed in another page, which needs `STYLE`."""
+    """The page's body without its title, for embedding in a page that includes `STYLE`."""
     for story in stories(diff):
         yield from _story(story)
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))

@@ -1,4 +1,4 @@
-"""A difference as a comment on a pull request."""
+"""A diff as a pull request comment."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from trainform.review.diff.update_rules import ORDER, Change
 from trainform.review.diff.wording import ReasonWords, Story, behind_lines, headline, meanings, stories, total_rows
 
 LIMIT = 65_536
-"""Characters of a comment that forges take. Bytes are counted, which are never fewer."""
+"""Forges' limit of a comment in characters. We count bytes, which are never fewer."""
 
 _SPARE = 1_024
-"""Kept free for what others put around it, and for the line that says what was left out."""
+"""Reserved for text around the comment, and for the line that says what was omitted."""
 
 _MOST_NAMES = 100
 _MOST_REASONS = 25
 _MOST_ROWS = 40
 _MOST_LINES = 20
 _LONGEST = 800
-"""Bytes of a line of who is behind, and of a row of totals."""
+"""Most bytes of a line of jobs that are behind, or of a row of totals."""
 
 _TITLES: dict[Change, str] = {
     "delete": "🔴 Deleted",
@@ -31,14 +31,12 @@ _TITLES: dict[Change, str] = {
     "in-place": "🔵 Changes in place, without a restart",
 }
 _ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
-"""Characters that markdown, HTML or a forge would take for something."""
+"""Characters with a meaning in markdown, HTML or a forge."""
 
 
 def render_markdown(diff: Diff) -> str:
-    """Markdown that fits into a comment: long lists are cut, with a count of what was left out.
-
-    Deletions and restarts come first, each collapsed; then jobs that are behind, the totals, and a glossary.
-    """
+    """Markdown that fits in a comment: long lists are cut, with a count of what was omitted. Deletions and restarts
+    come first, each collapsed; then jobs that are behind, the totals, and a glossary."""
     head = [f"### trainform: {_escaped(headline(diff))}", ""]
     tail = [*_behind(diff), *_totals(diff), *_meanings(diff)]
     room = LIMIT - _SPARE - _size(head) - _size(tail)
@@ -46,7 +44,7 @@ def render_markdown(diff: Diff) -> str:
 
 
 def _jobs(diff: Diff, room: int) -> Iterator[str]:
-    """The jobs under the title of their change, as many as there is room for."""
+    """The jobs under the title of their change, as many as fit."""
     told = stories(diff)
     for change in ORDER:
         of_it = [story for story in told if story.change == change]
@@ -90,7 +88,7 @@ def _story(story: Story) -> list[str]:
 
 
 def _reasons(story: Story) -> Iterator[str]:
-    """A table for each object."""
+    """A table per object."""
     for thing, reasons in story.tables(_MOST_REASONS):
         yield f"| {_code(thing)} | before | after | |"
         yield "|---|---|---|---|"
@@ -120,7 +118,7 @@ def _bearable(lines: Iterable[str]) -> list[str]:
 
 
 def _totals(diff: Diff) -> list[str]:
-    """What the jobs of each queue request, where it changes."""
+    """What the jobs of each queue request, if it changes."""
     head, rows = total_rows(diff)
     if not rows:
         return []
@@ -138,7 +136,7 @@ def _meanings(diff: Diff) -> list[str]:
 
 
 def _code(text: str) -> str:
-    """A code span for a table cell: nothing in it is read as markdown, HTML, a mention or a link."""
+    """A code span for a table cell: nothing in it is parsed as markdown, HTML, mention or link."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     space = " " if longest else ""
@@ -146,5 +144,5 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escapes text outside of code, for markdown and HTML."""
+    """Escapes text outside of code for markdown and HTML."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)

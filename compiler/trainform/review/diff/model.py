@@ -1,4 +1,4 @@
-"""What a change of the repository means for its jobs: which objects differ, in which fields, and why."""
+"""What a repository change means for its jobs: which objects differ, in which fields, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trainform.review.diff.totals import Ask, Totals
 from trainform.review.diff.update_rules import ORDER, Change, Rule, class_of, is_suspended, needs_new_run, rule
 
 HIDDEN = "(hidden)"
-"""What is shown of the contents of a Secret, encrypted or not."""
+"""Shown instead of a Secret's contents, encrypted or not."""
 
 _SECRETS = ("Secret", "SealedSecret")
 _CONTENTS = frozenset(["data", "stringData", "encryptedData", "sops"])
@@ -24,12 +24,11 @@ JobId = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One field that differs, of `object` (`JobSet/llm`, by its name after the change).
+    """One changed field of `object` (`JobSet/llm`, by its name after the change).
 
-    `field` is a path in the API's words, empty for an object as a whole; `named` the same for people. Of a job
-    that fell behind, `object` is what changed, `before` and `after` its digests, and `named` says it in words.
-    `immutable` says that the API never takes this change, `inherited` that the TrainJob has no part in it: its
-    runtime, its Environment or the compiler changed.
+    `field` is a path in API terms, empty for a whole object; `named` is the same for people. For a job that fell
+    behind, `object` is what changed, `before` and `after` are its digests, and `named` describes it. `immutable`: the
+    API never accepts this change. `inherited`: the runtime, Environment or compiler changed, not the TrainJob.
     """
 
     object: str
@@ -47,8 +46,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class JobDiff:
-    """What becomes of one job. `new_name` is that of its JobSet where it is a new object under another name
-    (`naming: content-hash`); `before` and `after` what it asked for and asks for, where that is known."""
+    """The change of one job. `new_name` is set if its JobSet is a new object under another name (`naming:
+    content-hash`); `before` and `after` are its requests, if known."""
 
     id: JobId
     change: Change
@@ -74,10 +73,8 @@ class JobDiff:
 
 @dataclass(slots=True)
 class Diff:
-    """All jobs that change, the most severe change first, and the totals of all jobs, changed or not.
-
-    `already_behind` counts, by reason, jobs that were behind before this change.
-    """
+    """All changed jobs, most severe first, and the totals of all jobs. `already_behind` counts, by reason, jobs that
+    were behind before this change."""
 
     jobs: list[JobDiff] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
@@ -87,7 +84,7 @@ class Diff:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
 
     def counts(self) -> dict[Change, int]:
-        """The number of jobs per change that occurs, the most severe first."""
+        """Number of jobs per change that occurs, most severe first."""
         found = [job.change for job in self.jobs]
         return {change: found.count(change) for change in ORDER if change in found}
 
@@ -110,12 +107,9 @@ class Diff:
 def diff_job(
     job: JobId, before: Sequence[Tree], after: Sequence[Tree], untouched: Sequence[Tree] | None = None
 ) -> JobDiff | None:
-    """What becomes of a job with these objects, or None where they differ in nothing.
-
-    `untouched` are the objects that the job would have today had its TrainJob not changed: what differs
-    there, too, is inherited. None says that nothing else changed. Without objects before the change the job
-    is new, without any after it it is deleted.
-    """
+    """The change of a job with these objects, or None if nothing differs. A job without objects before is new, without
+    objects after is deleted. `untouched` are the job's current objects had its TrainJob not changed: what differs there
+    too is inherited. None means that nothing else changed."""
     if not before or not after:
         return JobDiff(job, "delete" if before else "new") if before or after else None
     old, new = _Version.of(job, before), _Version.of(job, after)
@@ -134,10 +128,8 @@ def diff_job(
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A job's objects by group, kind and name, with names as if the JobSet had the job's name.
-
-    `name` is the JobSet's own.
-    """
+    """A job's objects by group, kind and name, named as if the JobSet had the job's name. `name` is the JobSet's
+    own."""
 
     name: str
     called: str
@@ -152,7 +144,7 @@ class _Version:
         return cls(name, job[2], {_key(tree): tree for tree in trees})
 
     def shown(self, tree: Tree) -> str:
-        """Kind and real name: `JobSet/llm-x7k2m4pq`."""
+        """Kind and actual name: `JobSet/llm-x7k2m4pq`."""
         name = name_of(tree)
         hashed = tree["kind"] not in _SECRETS and name.startswith(self.called)
         return f"{tree['kind']}/{self.name + name.removeprefix(self.called) if hashed else name}"
@@ -167,7 +159,7 @@ def _key(tree: Tree) -> tuple[str, str, str]:
 
 
 def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldChange]]:
-    """Each difference with its object; an object that is added or removed is one difference."""
+    """Each difference with its object; an added or removed object is one difference."""
     for key in old.objects | new.objects:
         before, after = old.objects.get(key), new.objects.get(key)
         if before and after:
@@ -189,7 +181,7 @@ def _reason(new: _Version, tree: Tree, change: FieldChange, inherited: bool) -> 
 
 
 def _effect(tree: Tree, change: FieldChange) -> Rule:
-    """The API's rule for a change; never where the API accepts a change that a running job does not pick up."""
+    """The API's rule for a change; never if the API accepts a change that a running job does not pick up."""
     if not change.path:
         return Rule.NEVER if tree["kind"] == "JobSet" else Rule.ANYTIME
     return Rule.NEVER if needs_new_run(tree["kind"], change.path) else rule(tree, change)

@@ -1,4 +1,4 @@
-"""A difference as text for a terminal."""
+"""A diff as terminal text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STYLES: dict[Change, Style] = {
 _WIDEST = max(map(len, _STYLES))
 
 _MOST_REASONS = 20
-"""Reasons that are shown: the first ones, which are the gravest."""
+"""Most reasons shown, the gravest first."""
 
 
 _NAMES = textwrap.TextWrapper(

@@ -15,14 +15,14 @@ _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.
 
 _KEPT = (b"restartPolicy", *(key.encode() for _, key in (("labels", QUEUE_LABEL), *_OTHER_QUEUES)))
 _OPEN = frozenset(b"{}[]&*")
-"""What a value may begin with, or hold, that is more than text, in files that others wrote."""
+"""Characters by which a value may be more than plain text, in files that others wrote."""
 
 _NUMBER = tuple(bytes([each]) for each in b"0123456789+-.")
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What one job requests: the pods that run at once, and their requests, with limits where those are missing."""
+    """What one job requests: the pods that run at once, and their requests, else limits."""
 
     queue: str
     pods: int
@@ -31,28 +31,28 @@ class Ask:
 
 @dataclass(slots=True)
 class Sum:
-    """The sum of the requests of some jobs."""
+    """The total requests of some jobs."""
 
     jobs: int = 0
     pods: int = 0
     resources: Amounts = field(default_factory=dict)
 
     def add(self, ask: Ask, jobs: int = 1) -> None:
-        """Add a number of jobs with the same requests."""
+        """Add `jobs` jobs with the same requests."""
         self.jobs += jobs
         self.pods += ask.pods * jobs
         for resource, number in ask.resources.items():
             self.resources[resource] = self.resources.get(resource, 0) + number * jobs
 
     def to_json(self) -> dict[str, Any]:
-        """Resources that are requested, as quantities the way Kubernetes writes them."""
+        """Requested resources as Kubernetes quantities."""
         told = {name: written(name, self.resources[name]) for name in sorted(self.resources) if self.resources[name]}
         return {"jobs": self.jobs, "pods": self.pods, "resources": told}
 
 
 @dataclass(slots=True)
 class Balance:
-    """The jobs of one queue before a change and after it."""
+    """The jobs of one queue before and after a change."""
 
     before: Sum = field(default_factory=Sum)
     after: Sum = field(default_factory=Sum)
@@ -65,7 +65,7 @@ class Totals:
     balances: dict[tuple[str, str], Balance] = field(default_factory=dict)
 
     def add(self, environment: str, before: Ask | None, after: Ask | None, jobs: int = 1) -> None:
-        """Add a job, or several with the same requests: before and after the change, None where it does not exist."""
+        """Add a job, or several with the same requests, before and after the change; None if it does not exist."""
         if before:
             self._of(environment, before).before.add(before, jobs)
         if after:
@@ -75,7 +75,7 @@ class Totals:
         return self.balances.setdefault((environment, ask.queue), Balance())
 
     def resources(self) -> list[str]:
-        """The names of all resources, devices first."""
+        """All resource names, devices first."""
         balances = self.balances.values()
         return devices_first({name for each in balances for name in each.before.resources | each.after.resources})
 
@@ -88,7 +88,7 @@ class Totals:
 
 
 def ask_of(jobset: Tree) -> Ask | None:
-    """What a rendered JobSet requests by itself, without cluster facts; None where it is not a valid JobSet."""
+    """What a rendered JobSet requests by itself, without cluster facts; None if it is invalid."""
     from trainform.core.facts import NO_FACTS
 
     if check("JobSet", jobset):
@@ -111,18 +111,16 @@ def _other_queue(jobset: Tree) -> str:
 
 
 class Asks:
-    """What the JobSets of a fleet ask for, from their files.
-
-    Parsing YAML is what takes the time. Files that are alike but for texts that no amount depends on (names,
-    images, arguments) are parsed once; each line keeps its place, so that a container is a container still.
-    """
+    """What a fleet's JobSets request, from their files. Parsing YAML dominates the time. Files that differ only in text
+    that no amount depends on (names, images, arguments) are parsed once; each line keeps its position, so that a
+    container remains a container."""
 
     def __init__(self) -> None:
         self._lines = _Lines()
         self._known: dict[bytes, Ask | None] = {}
 
     def of(self, manifest: bytes) -> Ask | None:
-        """Of the JobSet in a file of any number of documents; None where it holds none."""
+        """For the JobSet in a multi-document file; None if it has none."""
         shape = b"\n".join(map(self._lines.__getitem__, manifest.split(b"\n")))
         if shape not in self._known:
             self._known[shape] = _first_ask(manifest)
@@ -130,11 +128,11 @@ class Asks:
 
 
 _MANY = 20_000
-"""Lines to remember at most: those that recur are soon known again, the others are names, one for each job."""
+"""Most lines to cache. Recurring lines are soon cached again; the others are names, one per job."""
 
 
 class _Lines(dict[bytes, bytes]):
-    """Lines of manifests, and what is left of each without text that no amount depends on."""
+    """Cache of manifest lines, stripped of text that no amount depends on."""
 
     def __missing__(self, line: bytes) -> bytes:
         if len(self) >= _MANY:
@@ -144,7 +142,7 @@ class _Lines(dict[bytes, bytes]):
 
 
 def _kept(line: bytes) -> bytes:
-    """`    - name: node` leaves its place, `    - `; a key that opens a mapping and a number stay as they are."""
+    """`    - name: node` becomes `    - `; numbers and keys that open a mapping are kept."""
     text = line.lstrip(b" -")
     place = line[: len(line) - len(text)]
     key, colon, value = text.partition(b": ")

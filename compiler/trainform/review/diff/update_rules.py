@@ -1,8 +1,8 @@
-"""Whether a cluster accepts an update: the rules of its API.
+"""Whether a cluster accepts an update, by the rules of its API.
 
-A JobSet's are those of its CRD (`self == oldSelf` on its policies: two values must be equal, but a value may
-appear or vanish) and of its webhook (replicated jobs and `managedBy` never change; while the JobSet is or
-becomes suspended, five fields of pod templates do). Kueue's webhook adds those on its labels.
+A JobSet's rules are its CRD's (`self == oldSelf` on its policies: two values must be equal, but a value may appear or
+vanish) and its webhook's (replicated jobs and `managedBy` never change; five fields of pod templates may, while the
+JobSet is or becomes suspended). Kueue's webhook adds rules for its labels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trainform.review.diff.compare import FieldChange
 Change = Literal["new", "in-place", "needs-suspend", "restart", "delete", "behind"]
 
 ORDER: tuple[Change, ...] = ("delete", "restart", "needs-suspend", "new", "in-place", "behind")
-"""The gravest first: the order in which changes are told."""
+"""Order of changes in reports, most severe first."""
 
 RERUN_PATH: Path = ("metadata", "annotations", "trainform.dev/rerun")
 
@@ -49,7 +49,7 @@ _FREE_WHILE_SUSPENDED = (
 
 
 def rule(before: Tree, change: FieldChange) -> Rule:
-    """When the API accepts `change` of the object `before`; at any time for kinds that we do not know."""
+    """When the API accepts `change` of the object `before`; at any time for unknown kinds."""
     path = change.path
     match before.get("kind"):
         case "JobSet":
@@ -82,7 +82,7 @@ def _jobset_rule(change: FieldChange) -> Rule:
 
 
 def _label_rule(label: str, before: Any, after: Any) -> Rule:
-    """Kueue's: the priority may change, but not be taken away, nor given to a running job."""
+    """Kueue's rule: the priority may change, but not be removed, nor added to a running job."""
     if label == PRIORITY_LABEL:
         if after is None:
             return Rule.NEVER
@@ -91,18 +91,16 @@ def _label_rule(label: str, before: Any, after: Any) -> Rule:
 
 
 def needs_new_run(kind: str, path: Path) -> bool:
-    """Whether the API accepts a change of a field that only a new run picks up.
-
-    Our ConfigMaps hold hostfiles and entry points, which pods read when they start; `trainform.dev/rerun` asks
-    for another run of what is unchanged, and a finished JobSet does not start again.
-    """
+    """Whether the API accepts a change of a field that only a new run picks up. Our ConfigMaps hold hostfiles and entry
+    points, which pods read at startup. `trainform.dev/rerun` asks to run an unchanged job again, and a finished JobSet
+    does not restart."""
     if kind == "ConfigMap":
         return path[0] in ("data", "binaryData")
     return kind == "JobSet" and path == RERUN_PATH
 
 
 def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
-    """The change of a job, from the rules of its changed fields; `suspended` before or after the update."""
+    """A job's change, from the rules of its changed fields; `suspended` before or after the update."""
     gravest = max(rules, default=Rule.ANYTIME)
     if gravest == Rule.NEVER:
         return "restart"
@@ -110,6 +108,6 @@ def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
 
 
 def is_suspended(jobset: Tree) -> bool:
-    """Whether a rendered JobSet is certainly suspended. With a queue Kueue decides that, whatever git says."""
+    """Whether a rendered JobSet is certainly suspended. With a queue, Kueue decides that regardless of git."""
     labels = labels_of(jobset)
     return table(jobset, "spec").get("suspend") is True and QUEUE_LABEL not in labels

@@ -1,4 +1,4 @@
-"""A difference in words, shared by text, markdown and HTML."""
+"""The wording of a diff, shared by text, markdown and HTML."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ MEANINGS = {
     "behind": "rendered from an older runtime or Environment, and left as it is until its TrainJob changes "
     "or somebody runs trainform upgrade",
 }
-"""The words that a reader may meet here for the first time."""
+"""Glossary of terms that may be new to a reader."""
 
 _LONGEST = 72
-"""Characters of a value that are shown."""
+"""Most characters shown of a value."""
 
 _FEW = 3
-"""So many names stand in the place of a count."""
+"""Up to this many names are listed instead of counted."""
 
 
 def headline(diff: Diff) -> str:
-    """`1 job deleted, 2 restart, 500 behind`, the gravest first."""
+    """`1 job deleted, 2 restart, 500 behind`, most severe first."""
     counts = list(diff.counts().items())
     if not counts:
         return "no job changes"
@@ -56,7 +56,7 @@ def verb(change: Change, count: int) -> str:
 
 
 def meanings(diff: Diff) -> dict[str, str]:
-    """A glossary of the terms that occur in a difference."""
+    """A glossary of the terms that occur in a diff."""
     reasons = [reason for job in diff.jobs if job.change != "behind" for reason in job.reasons]
     occur = {
         "immutable": any(reason.immutable for reason in reasons),
@@ -67,7 +67,7 @@ def meanings(diff: Diff) -> dict[str, str]:
 
 
 def behind_lines(diff: Diff) -> Iterator[str]:
-    """One line for each cause, however many jobs there are."""
+    """One line per cause, however many jobs it has."""
     for told, jobs in diff.behind().items():
         verb = "is" if len(jobs) == 1 else "are"
         yield plain(f"{counted(len(jobs), 'job')} {verb} behind: {told} (inherited); nothing restarts")
@@ -76,10 +76,8 @@ def behind_lines(diff: Diff) -> Iterator[str]:
 
 
 class ReasonWords(NamedTuple):
-    """One field that differs, as text: object, field, shortened values, and marks (`immutable, inherited`).
-
-    The values are empty where an object as a whole is added or removed.
-    """
+    """One changed field as text: object, field, shortened values (empty for a whole added or removed object), and marks
+    (`immutable, inherited`)."""
 
     object: str
     field: str
@@ -89,11 +87,8 @@ class ReasonWords(NamedTuple):
 
 
 class Story(NamedTuple):
-    """Jobs of one environment that change in the same way.
-
-    `consequence` says what the cluster will do and what the user must do, or is empty. Reasons with immutable fields
-    come first. Every text is printable.
-    """
+    """Jobs of one environment that change alike. All text is printable. `consequence` says what the cluster will do and
+    what the user must do, or is empty. Reasons with immutable fields come first."""
 
     change: Change
     environment: str
@@ -108,11 +103,11 @@ class Story(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the title is a count, so that the names are listed separately."""
+        """Whether the title is a count, so that names are listed separately."""
         return len(self.jobs) > _FEW
 
     def names(self, most: int | None = None) -> str:
-        """The names of the jobs; `most` of them, and how many there are besides."""
+        """The jobs' names: up to `most` of them, and the number of the others."""
         left = len(self.jobs[most:]) if most else 0
         return ", ".join(self.jobs[:most]) + (f" and {left} more" if left else "")
 
@@ -124,7 +119,7 @@ class Story(NamedTuple):
 
 
 def stories(diff: Diff) -> list[Story]:
-    """The jobs that change, grouped by change, without those that are behind."""
+    """The changed jobs, grouped by change, without those that are behind."""
     return [_story(group) for group in groups(diff.jobs)]
 
 
@@ -154,7 +149,7 @@ def _escape(character: str) -> str:
 
 
 def _written(given: Any) -> str:
-    """A value on one line; a text as JSON where it would be hard to see otherwise."""
+    """A value on one line; strings as JSON if they would be hard to see otherwise."""
     if given is None:
         return _NONE
     is_clear = isinstance(given, str) and given and given == given.strip(" ") and given != _NONE
@@ -165,7 +160,7 @@ _NONE = "(none)"
 
 
 def _values(reason: Reason) -> tuple[str, str]:
-    """Before and after, shortened; of two long values the part that differs is shown."""
+    """Before and after, shortened; for two long values, the part that differs."""
     before, after = _written(reason.before), _written(reason.after)
     shared = 0
     if max(len(before), len(after)) > _LONGEST:
@@ -181,17 +176,15 @@ def _cut(text: str, start: int) -> str:
 
 
 def _field(reason: Reason) -> str:
-    """The path with names in place of indexes; a word where the object as a whole comes or goes."""
+    """The path with names instead of indexes; a word if the whole object is added or removed."""
     if reason.named:
         return plain(reason.named)
     return "(new object)" if reason.before is None else "(removed)"
 
 
 def total_rows(diff: Diff) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of totals: a row for each queue of each environment.
-
-    A cell is `8 → 16` where the two sides differ. Queues of which nothing changes are left out.
-    """
+    """Header and rows of the totals table: a row per environment and queue, omitting unchanged queues. A cell is `8 →
+    16` if the two sides differ."""
     resources = diff.totals.resources()
     rows = [
         [plain(environment), plain(queue) or "(none)", *_cells(balance.before, balance.after, resources)]

@@ -1,9 +1,6 @@
-"""FIELD on the command line: which fields of a job's objects are meant.
-
-A path in the API's words, or the end of one that fits one place only. Entries of lists go by index or by name,
-`replicatedJobs[0]` or `replicatedJobs[node]`. `JobSet/llm:` before it says which object, or `JobSet:` where there
-is one of that kind.
-"""
+"""The command line's FIELD argument: selects fields of a job's objects. A path in API terms, or a suffix that fits only
+one place. List entries go by index or name: `replicatedJobs[0]` or `replicatedJobs[node]`. A prefix selects the object:
+`JobSet/llm:`, or `JobSet:` if it is the only one of its kind."""
 
 from __future__ import annotations
 
@@ -18,16 +15,16 @@ if TYPE_CHECKING:
     from trainform.review.explain.owner import Field
 
 _LISTED = 8
-"""So many candidates still fit into a message."""
+"""Most candidates listed in a message."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 
 Atom = frozenset[str]
-"""One word of a path, in each way in which it may be written."""
+"""One word of a path, in every accepted spelling."""
 
 
 class Selection(NamedTuple):
-    """The fields below one element of an object: `path` is that element's, and begins the path of each field."""
+    """The fields below one element of an object; `path` is the element's, a prefix of each field's path."""
 
     object: str
     path: Path
@@ -35,7 +32,7 @@ class Selection(NamedTuple):
 
 
 class FieldError(ValueError):
-    """A FIELD that fits no element, or several: the text says which are there."""
+    """A FIELD that matches no element, or several; the message lists candidates."""
 
     def __init__(self, message: str, *, is_ambiguous: bool = False) -> None:
         super().__init__(message)
@@ -48,7 +45,7 @@ def everything(fields: Iterable[Field]) -> list[Selection]:
 
 
 def find(fields: Sequence[Field], asked: str) -> Selection:
-    """The one element that `asked` means. Raises FieldError."""
+    """The one element that `asked` matches. Raises FieldError."""
     objects = {each.object for each in fields}
     name, path = _split(asked, objects)
     here = [each for each in fields if name in ("", each.object)]
@@ -63,7 +60,7 @@ def find(fields: Sequence[Field], asked: str) -> Selection:
 
 
 def spelled(selection: Selection) -> str:
-    """How the element is written on a command line, its object excepted."""
+    """The element's command-line spelling, without its object."""
     names = iter(selection.fields[0].names)
     text = ""
     for index, part in enumerate(selection.path):
@@ -73,7 +70,7 @@ def spelled(selection: Selection) -> str:
 
 
 def _split(asked: str, objects: Iterable[str]) -> tuple[str, str]:
-    """The object that FIELD begins with, if any, and the rest. A kind will do where one object is of it."""
+    """The object that FIELD begins with, if any, and the rest. A kind suffices if only one object has it."""
     by_kind: dict[str, list[str]] = {}
     for name in objects:
         by_kind.setdefault(name.partition("/")[0], []).append(name)
@@ -121,7 +118,7 @@ def _bracket(*names: str | None) -> Atom:
 
 
 def _fits(wanted: Sequence[Atom], atoms: Sequence[Atom], *, whole: bool = False) -> bool:
-    """Whether `wanted` is the end of `atoms`; with `whole`, all of them."""
+    """Whether `wanted` is a suffix of `atoms`; with `whole`, equal to it."""
     if len(wanted) > len(atoms) or (whole and len(wanted) != len(atoms)):
         return False
     return all(map(frozenset.intersection, wanted, atoms[len(atoms) - len(wanted) :]))
@@ -134,7 +131,7 @@ def _ambiguous(asked: str, found: Sequence[Selection]) -> str:
 
 
 def _unknown(asked: str, elements: Sequence[Selection]) -> str:
-    """The nearest whole path, or end of one with as many words."""
+    """The nearest whole path, or suffix with as many words."""
     paths = [spelled(each) for each in elements]
     size = len(_words(asked))
     hint = did_you_mean(asked, {*paths, *(".".join(_words(path)[-size:]) for path in paths)} - {""})
@@ -143,5 +140,5 @@ def _unknown(asked: str, elements: Sequence[Selection]) -> str:
 
 
 def _words(path: str) -> list[str]:
-    """The path between its dots, those inside of brackets excepted."""
+    """The path split at its dots, except those inside brackets."""
     return re.split(r"\.(?![^\[]*\])", path)

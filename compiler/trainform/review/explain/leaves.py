@@ -1,4 +1,4 @@
-"""The leaves of an object, each under a key that stays while lists around it grow or change their order."""
+"""The leaves of an object, each under a key that stays stable while lists around it grow or are reordered."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 _NAMED_BY_WEBHOOK = re.compile(r"failurePolicyRule\d+")
-"""Names that JobSet gives to rules by their place, which is nothing to know them by."""
+"""Names that JobSet derives from a rule's index, which therefore do not identify it."""
 
 
 class Leaf(NamedTuple):
-    """A scalar, or a map or list that is empty, with its key and its path in the tree."""
+    """A scalar, or an empty map or list, with its key and its path in the tree."""
 
     key: Key
     path: Path
@@ -26,12 +26,12 @@ class Leaf(NamedTuple):
 
 
 def node_of(kind: str) -> MergeNode:
-    """How the lists of an object of this kind are keyed."""
+    """How the lists in an object of this kind are keyed."""
     return JOB_SET if kind == "JobSet" else OBJECT
 
 
 def node_below(node: MergeNode, key: Key) -> MergeNode:
-    """How lists are keyed below an element."""
+    """How lists below an element are keyed."""
     for part in key:
         if isinstance(part, str):
             node = node.fields.get(part, PLAIN)
@@ -39,7 +39,7 @@ def node_below(node: MergeNode, key: Key) -> MergeNode:
 
 
 def leaves(tree: Any, node: MergeNode, key: Key = (), path: Path = ()) -> Iterator[Leaf]:
-    """Every leaf of `tree`, in its order; nulls are nothing. `key` and `path` are those of `tree` itself."""
+    """Every leaf of `tree`, in order, without nulls. `key` and `path` are those of `tree` itself."""
     if isinstance(tree, dict) and tree:
         for name, value in tree.items():
             yield from leaves(value, node.fields.get(name, PLAIN), (*key, name), (*path, name))
@@ -72,7 +72,7 @@ def _names(entries: list[Any], merge_key: str) -> list[tuple[str, int]]:
 
 
 def _name(entry: Any, merge_key: str) -> str:
-    """What an entry is told apart by: its merge key, else its name, else that of the one thing it refers to."""
+    """An entry's identity: its merge key, else its name, else the name of the one thing it references."""
     if not isinstance(entry, dict):
         return ""
     name = entry.get(merge_key or "name")

@@ -13,12 +13,8 @@ OwnerKind = Literal["trainjob", "runtime", "patch", "environment", "plugin", "de
 
 
 class Owner(NamedTuple):
-    """Who set a field.
-
-    `name` is that of the TrainJob, runtime, Environment or plugin, the manager of a runtimePatch, or whose
-    default it is. `stage` is a plugin's, or `naming`. `file` and `line` are where the value stands, if it
-    stands somewhere.
-    """
+    """Who set a field. `name` is the TrainJob's, runtime's, Environment's or plugin's, a runtimePatch's manager, or the
+    source of a default. `stage` is a plugin's, or `naming`. `file` and `line` locate the value if a document has it."""
 
     kind: OwnerKind
     name: str
@@ -46,18 +42,15 @@ _WORDS: dict[OwnerKind, str] = {
 
 
 class Override(NamedTuple):
-    """A value that did not last, and who had set it."""
+    """A value that was replaced, and who had set it."""
 
     value: Any
     owner: Owner
 
 
 class Field(NamedTuple):
-    """One leaf of a rendered object: a scalar, or an empty map or list.
-
-    `names` has for each entry of a list on the path what the entry is called, None where it has no name.
-    `overrides` are the earlier values, the oldest first.
-    """
+    """One leaf of a rendered object: a scalar, or an empty map or list. `names` holds the name of each list entry on
+    the path, None if it has none. `overrides` are the earlier values, oldest first."""
 
     object: str
     path: Path

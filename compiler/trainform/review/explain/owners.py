@@ -1,8 +1,6 @@
-"""explain: who set each field of a job's objects, and where.
-
-A job's objects are compared before and after each stage, and a change belongs to the plugin that acted: plugins
-need not cooperate. What a plugin copied from a document, and recorded as such, belongs to that document.
-"""
+"""Finds who set each field of a job's objects, and where. Objects are compared before and after each stage, and a
+change belongs to the plugin that acted, so plugins need not cooperate. What a plugin recorded as copied from a document
+belongs to that document."""
 
 from __future__ import annotations
 
@@ -39,14 +37,12 @@ BY_WEBHOOK = (
     ("startupPolicy", "startupPolicyOrder"),
     ("successPolicy", "operator"),
 )
-"""How fields end that JobSet's defaulting webhook fills in; the other defaults are those of its CRD."""
+"""Suffixes of fields that JobSet's defaulting webhook fills in; the other defaults are its CRD's."""
 
 
 def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document]) -> list[Field]:
-    """Every leaf of the job's objects, in their order, with its owner; none for a job with an error.
-
-    `recorder` observed the compile; `documents` are all of it.
-    """
+    """Every leaf of the job's objects, in order, with its owner; none for a job with an error. `recorder` observed the
+    compile; `documents` are all its documents."""
     recorded = recorder.traces.get((job.environment, job.document))
     if recorded is None or not job.objects:
         return []
@@ -56,8 +52,7 @@ def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document])
 
 
 def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
-    """The recorded trace, continued by what happens after `build`: final patches, the API server's defaults, the
-    engine's annotations."""
+    """The recorded trace, plus what happens after `build`: final patches, API server defaults, engine annotations."""
     trace = recorded.copy()
     patched = trace_patches(trace, trace.built)
     _note_defaults(trace, [admit(tree) for tree in patched])
@@ -68,7 +63,7 @@ def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
 
 
 def _note_defaults(trace: Trace, written: Sequence[Tree]) -> None:
-    """New leaves are defaults. A value that is only spelled differently keeps its owner."""
+    """New leaves are defaults. A value with only a different spelling keeps its owner."""
     snapshot = snapshot_of(written)
     trace.now.update({at: value for at, value in snapshot.items() if at in trace.now})
     trace.note(snapshot, _default)
@@ -80,7 +75,7 @@ def _default(at: At, _: object) -> Owner:
 
 
 class _History(NamedTuple):
-    """Owners, from the trace of changes and from what the documents state."""
+    """Finds owners from the trace of changes and from what the documents state."""
 
     trace: Trace
     sources: Sources
@@ -95,13 +90,13 @@ class _History(NamedTuple):
         return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides))
 
     def _stated(self, at: At, step: Assignment) -> Stated | None:
-        """The document that has the value, where that was there from the start, or where a plugin copied it."""
+        """The document that has the value, if it was there initially or a plugin copied it."""
         if step.owner is not None and step.owner.kind != "plugin":
             return None
         return self.sources.of(at, step.value, copied=step.owner is not None)
 
     def _overrides(self, at: At, earlier: Sequence[Assignment], last: Stated | None) -> Iterator[Override]:
-        # A source counts only if its value was in the object at some time.
+        # A source counts only if the object once had its value.
         had = [step.value for step in self.trace.steps[at]]
         for stated in self.sources.before(at, last):
             if stated.early or any(same(stated.value, value) for value in had):
@@ -112,7 +107,7 @@ class _History(NamedTuple):
 
 
 def _unstated(at: At) -> Owner:
-    """The owner of a value that was there before any plugin, and is in no document."""
+    """The owner of a value that predates all plugins and is in no document."""
     match at[1]:
         case ("metadata", "namespace"):
             return Owner("default", "namespace")
@@ -126,7 +121,7 @@ def _unstated(at: At) -> Owner:
 
 
 def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
-    """A name with a content hash belongs to the Environment, which asks for it, whoever wrote it."""
+    """A name with a content hash belongs to the Environment, which requests it, whoever wrote it."""
     environment = plan.destination.document
     if environment is None or plan.name == plan.stable_name or at[1] != ("metadata", "name"):
         return None
@@ -137,7 +132,7 @@ def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:
 
 
 def _shipped_companions(job: CompiledJob) -> list[Document]:
-    """Companions that stand beside a shipped runtime, which are not among the documents of a compile."""
+    """Companions of a shipped runtime, which are not among a compile's documents."""
     if job.runtime is None or not job.runtime.companions:
         return []
     from trainform.source import load

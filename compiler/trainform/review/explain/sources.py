@@ -1,8 +1,6 @@
-"""What the documents of a job state, leaf by leaf of its objects.
-
-Readers want the line of the TrainJob, runtime, patch or Environment where they can change a value, not the plugin that
-copied it. The ledger of a plan records those copies; here they are looked up in the documents.
-"""
+"""What a job's documents state, leaf by leaf of its objects. Readers want the line of the TrainJob, runtime, patch or
+Environment where they can change a value, not the plugin that copied it. A plan's ledger records the copies; this
+module looks them up in the documents."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Stated(NamedTuple):
-    """A value that a document states, at `path`; `early` where it was copied before any plugin acted."""
+    """A value that a document states at `path`; `early` if it was copied before any plugin acted."""
 
     value: Any
     author: Owner
@@ -35,19 +33,19 @@ class Stated(NamedTuple):
     early: bool
 
     def owner(self) -> Owner:
-        """The author with file and line, which takes a second parse of the file."""
+        """The author with file and line; requires parsing the file again."""
         return self.author._replace(file=self.document.file, line=self.document.position(self.path).line)
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the documents state of each leaf of a job's objects; what comes later wins."""
+    """What the documents state for each leaf of a job's objects; later statements win."""
 
     plan: Plan
     stated: dict[At, list[Stated]] = field(default_factory=dict)
 
     def copy(self, source: Source, target: str, key: Key, value: Any = None, *, early: bool = False) -> None:
-        """As `add`, for a field of one of the plan's documents; nothing where there is no Environment."""
+        """Like `add`, for a field of one of the plan's documents; no-op if it is the Environment and there is none."""
         origin, path = source
         name, document = {
             "trainjob": (self.plan.job.name, self.plan.job_document),
@@ -73,10 +71,8 @@ class Sources:
         early: bool = False,
         renamed: Mapping[str, str] | None = None,
     ) -> None:
-        """The elements at `path` of the document became those at `key` of the object `target`.
-
-        `value` is the element where it is written differently there; `renamed` says what list entries are called.
-        """
+        """The elements at `path` of the document became those at `key` of the object `target`. Pass `value` if the
+        element is written differently there; `renamed` maps names of list entries."""
         written = value_at(document.tree, path)
         if value is not None and not _says(written, value):
             return
@@ -88,12 +84,12 @@ class Sources:
                 stated.append(Stated(leaf.value, author, document, leaf.path, early))
 
     def of(self, at: At, value: Any, *, copied: bool) -> Stated | None:
-        """Who stated `value` last; with `copied`, among what plugins copy."""
+        """Who last stated `value`; with `copied`, among what plugins copy."""
         found = reversed(self.stated.get(at, []))
         return next((each for each in found if same(each.value, value) and not (copied and each.early)), None)
 
     def before(self, at: At, last: Stated | None) -> Iterator[Stated]:
-        """What was stated of a leaf, up to the one that lasted; None means: none of them did."""
+        """Earlier statements about a leaf, up to the one that lasted; None means none did."""
         for each in self.stated.get(at, []):
             if each is last:
                 return
@@ -101,10 +97,8 @@ class Sources:
 
 
 def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document]) -> Sources:
-    """Everything that the documents state of `objects`, what wins last.
-
-    `documents` are those in which companions and key files may stand.
-    """
+    """Everything that the documents state about `objects`, with the winner last. `documents` may contain companions and
+    key files."""
     sources = Sources(plan)
     for tree in objects:
         name = object_name(tree)
@@ -119,7 +113,7 @@ def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document
 
 
 def _add_whole_objects(sources: Sources, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
-    """Encrypted Secrets, and companions of the runtime under the names that the job's own copies have."""
+    """Encrypted Secrets, and runtime companions under the names of the job's own copies."""
     plan = sources.plan
     for document in documents if plan.destination.document else ():
         for tree in objects:
@@ -133,12 +127,12 @@ def _add_whole_objects(sources: Sources, objects: Sequence[Tree], documents: Seq
 
 
 def _says(written: Any, value: Any) -> bool:
-    """Whether a document means `value` by what it has: the same in another spelling, or that it is wanted."""
+    """Whether a document's value means `value`: the same in another spelling, or `true`, which requests it."""
     return written is True or (written is not None and str(written) == str(value))
 
 
 def _is_address(leaf: Leaf) -> bool:
-    """Whether a leaf says no more than which entry of a list is meant."""
+    """Whether a leaf only identifies a list entry."""
     entry = leaf.key[-2] if len(leaf.key) > 1 else ""
     return isinstance(entry, tuple) and entry[0] == str(leaf.value)
 

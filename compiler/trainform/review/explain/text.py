@@ -1,4 +1,4 @@
-"""Fields and their owners as a person reads them: the object as a tree, and beside each value who set it."""
+"""Fields and their owners as text: each object as a tree, with the owner next to each value."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _STYLES: dict[OwnerKind, Style] = {
 }
 
 _VALUE = 56
-"""Columns of a value that are shown in a tree."""
+"""Most columns of a value shown in a tree."""
 _LEFT = 72
-"""No further to the right do owners begin, however long a line is."""
+"""Owners begin at this column at the latest, however long a line is."""
 
 _AMBIGUOUS = re.compile(r"$|[{\[\"']|(?:[-+.\d][-+.,:\d_exo]*|true|false|null|yes|no|on|off|[yn~])$", re.IGNORECASE)
-"""Strings that a reader could take for something else when they stand without quotes."""
+"""Strings that could be mistaken for something else without quotes."""
 
 
 class _Row(NamedTuple):
@@ -41,10 +41,8 @@ class _Row(NamedTuple):
 
 
 def render_explained(selections: Iterable[Selection], *, colour: bool) -> str:
-    """Each selection under the name of its object: a single field with its whole story, several as a tree.
-
-    `colour` adds ANSI escapes.
-    """
+    """Each selection under its object's name: a single field with its full history, several as a tree. `colour` adds
+    ANSI escapes."""
     return "\n".join(_block(each, colour) for each in selections)
 
 
@@ -58,7 +56,7 @@ def _block(selection: Selection, colour: bool) -> str:
 
 
 def _story(field: Field) -> list[_Row]:
-    """The value, then those that it replaced, the latest first."""
+    """The value, then those it replaced, latest first."""
     earlier = [_Row(f"  was  {_written(each.value)}", each.owner) for each in reversed(field.overrides)]
     return [_Row(f"  now  {_written(field.value)}", field.owner), *earlier]
 
@@ -75,12 +73,12 @@ def _tree(fields: Sequence[Field], start: int) -> list[_Row]:
 
 
 def _shared(left: Path, right: Path) -> int:
-    """How many elements both paths begin with."""
+    """Length of the common prefix of both paths."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
 
 
 def _lines(path: Path, shared: int, field: Field) -> list[_Row]:
-    """The lines that lead to a field from what is there already; an entry of a list opens with a dash."""
+    """The lines from what is already printed to a field; a list entry opens with a dash."""
     rows = []
     lead = ""
     for size in range(shared, len(path)):
@@ -98,7 +96,7 @@ def _lines(path: Path, shared: int, field: Field) -> list[_Row]:
 
 
 def _indent(path: Path) -> str:
-    """What stands before an element; the entries of a list stand right below the list's key."""
+    """Indentation of an element; list entries start at their list key's column."""
     steps = sum(isinstance(part, int) or isinstance(below, str) for part, below in pairwise(path))
     return "  " * (steps + 1)
 
@@ -121,7 +119,7 @@ def _line(row: _Row, left: int, middle: int, colour: bool) -> str:
 
 
 def _written(value: Any) -> str:
-    """The value on one line: as it is, or as JSON where that would be taken for something else."""
+    """The value on one line: as is, or as JSON if it would be ambiguous."""
     plain = isinstance(value, str) and value.isprintable() and value == value.strip() and not _AMBIGUOUS.match(value)
     return value if plain else json.dumps(value, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""What each plugin and final patch changed in a job: found by comparison, so that no plugin has to cooperate."""
+"""What each plugin and final patch changed in a job, found by comparison, so plugins need not cooperate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Snapshot = dict[At, Any]
 
 
 class Assignment(NamedTuple):
-    """A value that a leaf had at some time, and who set it; None if it was there before any plugin."""
+    """A value that a leaf once had, and who set it; None if it predates all plugins."""
 
     value: Any
     owner: Owner | None
@@ -42,7 +42,7 @@ class Assignment(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Trace:
-    """One job on its way: all values of each leaf so far, in order, and the objects as plugins built them."""
+    """The history of one job: all values of each leaf so far, in order, and the objects as built by plugins."""
 
     plan: Plan
     now: Snapshot = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Trace:
         return Trace(self.plan, dict(self.now), steps, self.built)
 
     def note(self, snapshot: Snapshot, owner: Callable[[At, Any], Owner | None]) -> None:
-        """Make `snapshot` the current state; every leaf that changed belongs to `owner`."""
+        """Make `snapshot` the current state; `owner` names who changed each changed leaf."""
         for at, value in snapshot.items():
             if at not in self.now or not same(self.now[at], value):
                 self.steps.setdefault(at, []).append(Assignment(value, owner(at, value)))
@@ -63,10 +63,8 @@ class Trace:
 
 @dataclass(slots=True, eq=False)
 class Recorder:
-    """An observer of the pipeline: keeps a trace for each job and Environment.
-
-    A job that is built twice, the second time under a hashed name, is traced the second time.
-    """
+    """A pipeline observer that keeps a trace per job and Environment. For a job that is built twice, the second time
+    under a hashed name, the second trace counts."""
 
     traces: dict[tuple[str, Document], Trace] = field(default_factory=dict)
 
@@ -91,16 +89,13 @@ def _snapshot(plan: Plan) -> Snapshot:
     if plan.jobset is not None:
         return snapshot_of(plan.objects)
     snapshot = snapshot_of([*plan.objects, {"kind": "JobSet", **_preview(plan)}])
-    snapshot.pop((f"JobSet/{plan.name}", ("kind",)))  # it is written by who builds the JobSet
+    snapshot.pop((f"JobSet/{plan.name}", ("kind",)))  # set by the plugin that builds the JobSet
     return snapshot
 
 
 def _preview(plan: Plan) -> Tree:
-    """The JobSet that the plan would become now.
-
-    Counts, marks of pods and the trainer's fields wait in the plan until the pods get them: here they have
-    them at once, so that they belong to whoever put them into the plan.
-    """
+    """The JobSet that the plan would become now. The plan applies counts, pod labels, annotations and trainer fields to
+    the pods later. Here they are applied at once, so that they belong to whoever put them into the plan."""
     jobs = []
     for pods in plan.pod_sets:
         copy = PodSet.of(pods.job, pods.path, Ledger())
@@ -113,7 +108,7 @@ def _preview(plan: Plan) -> Tree:
 
 
 def trace_patches(trace: Trace, objects: list[Tree]) -> list[Tree]:
-    """The objects after all final patches, each of which is noted for what it changed."""
+    """The objects after all final patches, recording what each patch changed."""
     destination = trace.plan.destination
     for patch in destination.patches if destination.document else ():
         objects = apply_patches(objects, [patch], trace.plan.stable).objects
@@ -131,7 +126,7 @@ def _owner(destination: Destination, patch: ObjectPatch, paths: dict[At, Path], 
         merged = leaves(patch.change, node_of(kind))
         inner = next((leaf.path for leaf in merged if leaf.key == key and same(leaf.value, value)), ())
     document = destination.document
-    assert document is not None  # patches come from one
+    assert document is not None  # patches come from a document
     path: Path = ("spec", "patches", patch.index, "patch")
     if patch.place is None:
         position = document.position((*path, *inner))
@@ -151,7 +146,7 @@ def _operation(operations: list[Operation], path: Path, at: At, value: Any) -> P
 
 
 def _in_value(tree: Any, at: At, value: Any) -> Path | None:
-    """Where in the value of an operation the leaf stands, whose key ends as there."""
+    """Where the leaf is in an operation's value, matched by the end of its key."""
     _, key = at
     found = (leaf for leaf in leaves(tree, node_of("")) if key[len(key) - len(leaf.path) :] == leaf.key)
     return next((leaf.path for leaf in found if same(leaf.value, value)), None)

@@ -1,4 +1,4 @@
-"""What the report shows: every job with its pods, the sum of their requests, and how it compares with the quotas."""
+"""The report's data: every job with its pods, total requests, and comparison with the quotas."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ if TYPE_CHECKING:
     from trainform.core.facts import Facts
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
-"""Upstream's label of a runtime, by which its SDK tells frameworks apart, too."""
+"""Upstream's framework label of a runtime, also used by its SDK."""
 
 PLAIN = "plain"
-"""A runtime whose mlPolicy names no framework, as the plugin for it is called."""
+"""The framework name for a runtime whose mlPolicy names none, after its plugin."""
 
 
 class Known(NamedTuple):
-    """One job as the command line found it. `jobset` is None where it has none; `notes` say why.
-
-    `state` is `frozen`, `behind`, `to render`, `missing` or `error`.
-    """
+    """One job as found by the command line. `state` is `frozen`, `behind`, `to render`, `missing` or `error`. `jobset`
+    is None if there is none; `notes` say why."""
 
     id: JobId
     runtime: str
@@ -41,10 +39,8 @@ class Known(NamedTuple):
 
 
 class StepRow(NamedTuple):
-    """A replicated job: `pods` that run at once, `gpus` and `requests` of each of them.
-
-    `after` names the steps that must have come to a status before it starts.
-    """
+    """A replicated job: `pods` that run at once, and `gpus` and `requests` of each. `after` names the steps that it
+    waits for."""
 
     name: str
     pods: int
@@ -55,7 +51,7 @@ class StepRow(NamedTuple):
 
 
 class FleetJob(NamedTuple):
-    """One job of the fleet. `verdict` is Kueue's as far as the quotas decide, empty where there are none."""
+    """One job of the fleet. `verdict` is Kueue's as far as quotas decide it, empty without quotas."""
 
     known: Known
     queue: str
@@ -86,7 +82,7 @@ class FleetJob(NamedTuple):
 
 
 class QuotaRow(NamedTuple):
-    """A quota of a ClusterQueue, and what the jobs of the queue request of it."""
+    """A ClusterQueue's quota, and what the queue's jobs request of it."""
 
     environment: str
     queue: str
@@ -107,17 +103,17 @@ class QuotaRow(NamedTuple):
         return self.use.asked > self.most
 
     def told(self) -> tuple[str, ...]:
-        """Requested, nominal, borrowable and the maximum, in units that are easy to compare."""
+        """Requested, nominal, borrowable and maximum, in comparable units."""
         return spelled(self.resource, self.use.asked, self.use.nominal, self.use.borrowable, self.most)
 
     def percent(self, number: int) -> str:
-        """Percent of the bar, whose length is the larger of what is requested and what is available."""
+        """Percent of the bar, whose length is the larger of requested and available."""
         longest = max(self.use.asked, self.most)
         return f"{100 * number / longest:.1f}%" if longest else "0%"
 
 
 class Fleet(NamedTuple):
-    """The jobs and quotas of one environment. There are no quotas where its cluster facts have errors (`is_sound`)."""
+    """The jobs and quotas of one environment. No quotas if its cluster facts have errors (`is_sound`)."""
 
     environment: str
     jobs: tuple[FleetJob, ...]
@@ -126,14 +122,14 @@ class Fleet(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """`message` says why so many jobs are behind: `runtime torch-distributed changed`."""
+    """`message` says why this many jobs are behind: `runtime torch-distributed changed`."""
 
     message: str
     jobs: int
 
 
 class Report(NamedTuple):
-    """Everything on the page. `diff` is the difference from `base`, None without a base."""
+    """Everything on the page. `diff` is relative to `base`, None without one."""
 
     fleets: tuple[Fleet, ...]
     behind: tuple[Behind, ...] = ()
@@ -147,7 +143,7 @@ class Report(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Jobs that share a value, and the sum of their requests."""
+    """Jobs that share a value, and their total requests."""
 
     key: tuple[str, ...]
     sum: Sum
@@ -176,13 +172,13 @@ def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
 
 
 def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
-    """A job, and its demand as Kueue sees it; None where its JobSet is not valid."""
+    """A job, and its demand as Kueue sees it; None if its JobSet is invalid."""
     own = ask_of(known.jobset) if known.jobset else None
     if known.jobset is None or own is None:
         return FleetJob(known, "", (), Ask("", 0, {})), None
     demand = job_demand(known.jobset, facts)
     steps = tuple(_steps(known.jobset, demand))
-    # Kueue's queue may be the default of the namespace, which is a fact; other schedulers' are in the JobSet alone.
+    # Kueue's queue may be the namespace's default, from the facts; other schedulers' queues are only in the JobSet.
     queue = demand.queue or own.queue
     return FleetJob(known, queue, steps, Ask(queue, sum(step.pods for step in steps), own.resources)), demand
 
@@ -196,13 +192,13 @@ def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
 
 
 def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
-    """What one pod requests: devices first, then cpu and memory."""
+    """What one pod requests: devices, cpu, memory, the rest."""
     names = devices_first(name for name, number in asked.requests.items() if number)
     return tuple((name, spelled(name, asked.requests[name])[0]) for name in names)
 
 
 def framework_of(runtime: Tree) -> str:
-    """The framework of a runtime: from its label, else from the member of its mlPolicy."""
+    """A runtime's framework: from its label, else its mlPolicy."""
     labels = labels_of(runtime)
     policy = table(table(runtime, "spec"), "mlPolicy")
     return text(labels, FRAMEWORK_LABEL) or next((name for name in FRAMEWORKS if name in policy), PLAIN)

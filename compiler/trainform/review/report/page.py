@@ -1,7 +1,5 @@
-"""The report as one self-contained HTML page.
-
-jinja2 escapes every value, and a content security policy allows no network and no script but the page's own.
-"""
+"""The report as one self-contained HTML page. jinja2 escapes every value, and a content security policy allows no
+network and no script but the page's own."""
 
 from __future__ import annotations
 
@@ -21,20 +19,20 @@ from trainform.review.diff.wording import VERBS, headline
 from trainform.review.report.model import FleetJob, Report, StepRow, grouped
 
 FILES = ("page.html.j2", "style.css", "script.js")
-"""The texts that a page is made of, in the folder `templates` beside this file."""
+"""The page's parts, in the folder `templates` next to this file."""
 
 MOST_CHANGES = 300
-"""Groups of changes that are shown with their fields."""
+"""Most groups of changes shown with their fields."""
 
 MOST_ERRORS = 100
 
 
 def render_page(report: Report, files: Mapping[str, str]) -> str:
-    """The page. `files` are those of `FILES`, by name."""
+    """The page. `files` are the texts of `FILES`, by name."""
     environment = Environment(
         loader=DictLoader(dict(files)), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    # In the order in which they are made, and no character beyond ASCII in a script.
+    # Keep key order, and use only ASCII inside a script.
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True}
     environment.filters |= {"counted": counted, "thousands": "{:,}".format}
     jobs = report.jobs
@@ -63,13 +61,13 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
 
 
 def _states(jobs: Sequence[FleetJob]) -> dict[str, int]:
-    """The number of jobs in each state, and with each verdict that may need action."""
+    """Number of jobs in each state, and with each verdict that may need action."""
     found = [word for job in jobs for word in (job.known.state, job.verdict)]
     return {word: found.count(word) for word in ("frozen", "behind", "to render", "missing", "error", "waits", "never")}
 
 
 def _changes(diff: Diff | None) -> dict[str, Any]:
-    """The changes as HTML, and how many jobs were left out: those with the least severe changes."""
+    """The changes as HTML, and the number of omitted jobs: those with the least severe changes."""
     if diff is None:
         return {"changes": "", "more_changes": 0}
     told = groups(diff.jobs)
@@ -83,7 +81,7 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
 
 
 def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
-    """The data of the script, row by row; steps and texts that jobs share are stored once."""
+    """The script's data, row by row; steps and texts that jobs share are stored once."""
     steps: dict[tuple[StepRow, ...], int] = {}
     texts: dict[str, int] = {}
     told = [
