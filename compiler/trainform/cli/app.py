@@ -1,4 +1,4 @@
-"""The group of commands. Each is a module of its own, imported when it is called."""
+"""The command group. Each command is a module, imported when it is called."""
 
 from __future__ import annotations
 

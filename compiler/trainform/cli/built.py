@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def report(built: Built, options: BuildOptions) -> int:
-    """Prints the result of a build: its exit code."""
+    """Print the result of a build; returns the exit code."""
     plan = built.plan
     print_brief(plan.diagnostics, plan.conflicts, sys.stderr)
     if options.detailed:
@@ -40,7 +40,7 @@ def report(built: Built, options: BuildOptions) -> int:
 
 
 def _print_changes(plan: ChangeSet) -> None:
-    """A line for each manifest that changed, a count of the jobs that did not, and who is behind."""
+    """Print each changed manifest, the number of unchanged jobs, and which jobs are behind."""
     sys.stdout.writelines(f"wrote {path}\n" for path in sorted(plan.wrote))
     sys.stdout.writelines(f"removed {path}\n" for path in sorted(plan.removed))
     lines = []
@@ -53,7 +53,7 @@ def _print_changes(plan: ChangeSet) -> None:
 
 
 class _RenderedJob(NamedTuple):
-    """A frozen job in a RenderResult: with what its files hold."""
+    """A frozen job in a RenderResult, with the objects in its files."""
 
     environment: str
     namespace: str
@@ -79,7 +79,7 @@ def _print_json(built: Built) -> None:
 
 
 def _print_preview(built: Built) -> None:
-    """Why jobs would change, and how their files would differ: once for jobs that change alike."""
+    """Print why jobs would change, and their diffs, once for jobs that change alike."""
     details = built.plan.details
     alike: dict[tuple[str, ...], list[JobId]] = {}
     shown: dict[JobId, str] = {}
@@ -96,7 +96,7 @@ def _print_preview(built: Built) -> None:
 
 
 def _without_name(diff: Iterable[str], job: JobId) -> str:
-    """What jobs that change alike have in common: all lines but the names of files, without the job's own name."""
+    """The diff without file names and the job's own name, to find jobs that change alike."""
     lines = (line for line in diff if not line.startswith(("--- ", "+++ ")))
     return re.sub(rf"\b{re.escape(job[2])}\b", "", "".join(lines))
 

@@ -1,4 +1,4 @@
-"""Reports of bugs in trainform or a plugin."""
+"""Report bugs in trainform or a plugin."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ def report(error: BaseException) -> None:
 
 
 def report_failures(failures: Sequence[BaseException]) -> int:
-    """Report the first exception that a plugin raised, and return the exit code: OK when there is none.
-
-    The first is enough: a broken plugin breaks every job in the same way.
-    """
+    """Report the first plugin failure (a broken plugin breaks every job alike); returns the exit code, OK if none."""
     if not failures:
         return OK
     report(failures[0])

@@ -73,7 +73,7 @@ def _flush() -> None:
 
 
 def _failed_to_read_or_write(error: OSError) -> int:
-    """`io` reports errors of files, so one that names a file is a bug. One without a name is of a standard stream."""
+    """`io` reports file errors, so one that names a file is a bug; one without a name is from a standard stream."""
     from trainform.cli.errors import report
 
     if error.filename is not None:

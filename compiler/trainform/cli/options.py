@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def repository_options(command: F) -> F:
-    """`--root` and `--env`, which may stand before the command's name or after it."""
+    """`--root` and `--env`, before or after the command's name."""
     root = click.option(
         "--root",
         type=click.Path(exists=True, file_okay=False),
@@ -33,12 +33,12 @@ def repository_options(command: F) -> F:
 
 
 def _environments(ctx: click.Context, _param: click.Parameter, env: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `--env`, wherever in the command line it stood; none means all."""
+    """The values of `--env`, before or after the command's name; empty means all."""
     return env or tuple(ctx.find_root().params.get("env") or ())
 
 
 def scale_options(command: F) -> F:
-    """`--shard` and `--workers`: for repositories of many thousand jobs. The result does not depend on them."""
+    """`--shard` and `--workers`, for repositories of many thousand jobs. They do not change the result."""
     shard = click.option(
         "--shard",
         metavar="K/N",
@@ -62,12 +62,12 @@ def chosen_shard(shard: str | None) -> Shard:
 
 
 def cache_option(command: F) -> F:
-    """`--no-cache`: the result does not depend on it."""
+    """`--no-cache`, which does not change the result."""
     return click.option("--no-cache", is_flag=True, help="Read every file, even if it did not change.")(command)
 
 
 class Command(click.Command):
-    """A command whose requests may turn out to be impossible: it says so as click says that an option is wrong."""
+    """A command that reports InvocationError as a usage error of click."""
 
     def invoke(self, ctx: click.Context) -> Any:
         from trainform.workspace import InvocationError
@@ -81,11 +81,11 @@ class Command(click.Command):
 
 
 command = partial(click.command, cls=Command)
-"""`click.command` for commands that look at a repository."""
+"""`click.command` for commands that use a repository."""
 
 
 def chosen_root(root: str | None) -> str:
-    """The repository of `--root`, wherever in the command line it stood."""
+    """The value of `--root`, before or after the command's name; else found from the current folder."""
     from trainform.io.repository import find_root
 
     chosen = root or click.get_current_context().find_root().params.get("root")

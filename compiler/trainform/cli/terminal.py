@@ -1,4 +1,4 @@
-"""Printing: text with or without colour, JSON, tables."""
+"""Print text with or without color, JSON and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainform.diagnostics import Diagnostic
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour text: only on a terminal that shows it, and not where NO_COLOR is set."""
+    """Whether to color text: only on a terminal that supports it, and not if NO_COLOR is set."""
     dumb = os.environ.get("TERM") == "dumb"
     return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
 
@@ -25,7 +25,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None
 
 
 def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic], stream: TextIO) -> None:
-    """Print what matters now, and how many more diagnostics `validate` shows. `besides` is printed in full."""
+    """Print the most important diagnostics, all of `besides`, and how many more `validate` shows."""
     from trainform.diagnostics.order import brief
 
     told, left_out = brief(diagnostics)

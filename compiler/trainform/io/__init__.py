@@ -1,1 +1,1 @@
-"""Files and shipped resources: the only room that touches the world."""
+"""File access, git, worker processes and shipped resources."""

@@ -1,4 +1,4 @@
-"""The state that a change starts from: a commit, or another copy of the repository in a folder."""
+"""The baseline of a change: a commit, or a copy of the repository in another folder."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from trainform.io.files import bytes_or_none
 from trainform.io.git import GitError, commit_of, files_at, git, start
 
 _LOOK = ("--no-optional-locks", "--literal-pathspecs")
-"""Options of git for commands that only look: nothing is written, and a folder's name is no pattern."""
+"""Git options for read-only commands: nothing is written, and a folder's name is not a pattern."""
 _DIFF = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
 
 
 def baseline(root: str, name: str) -> Baseline:
-    """The commit that git knows by this name, else the folder at this path. Raises GitError for neither."""
+    """The commit of this name, else the folder at this path. Raises GitError if there is neither."""
     try:
         return Commit(root, commit_of(root, name))
     except GitError as error:
@@ -26,50 +26,48 @@ def baseline(root: str, name: str) -> Baseline:
 
 
 class Commit(NamedTuple):
-    """A commit of the repository that the working tree at `root` is of, or a part of."""
+    """A commit of the git repository that contains `root`."""
 
     root: str
     id: str
 
     def paths(self, within: Sequence[str]) -> list[str]:
-        """The files that are, or lie below, one of the paths `within`."""
+        """The files at or below the paths `within`."""
         return _split(git(self.root, *_LOOK, "ls-tree", "-r", "-z", "--name-only", self.id, "--", *within))
 
     def changed(self, within: Sequence[str]) -> set[str]:
-        """The files that the working tree now has other bytes for, has not, or has newly: ignored ones, too.
-
-        Git compares ids of objects, and knows by time and size which files need no look.
-        """
+        """The files changed, deleted or added in the working tree, ignored ones included. Git compares object ids, and
+        skips files with unchanged time and size."""
         return self.looking(within)()
 
     def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
-        """Starts to look for what `changed`; what is returned waits for it."""
+        """Start `changed` in the background; the returned function waits for its result."""
         differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within)
         untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
 
         def found() -> set[str]:
             try:
                 changed = differing(b"")
-            finally:  # both are waited for
+            finally:  # wait for both
                 others = untracked(b"")
             return {*_split(changed), *_split(others)}
 
         return found
 
     def last_change(self, within: str) -> Baseline | None:
-        """The commit in which something below `within` last changed: this very one where there was none; in a shallow
-        clone, the oldest one at the earliest."""
+        """The last commit that changed something below `within`; this one if none did. In a shallow clone, the oldest
+        one at the earliest."""
         last = git(self.root, *_LOOK, "log", "-1", "--format=%H", self.id, "--", within).decode().strip()
         return self if last in ("", self.id) else Commit(self.root, last)
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
-        """The bytes of those of `paths` that were there."""
-        named = [path for path in paths if "\n" not in path]  # git is asked by lines
+        """The bytes of those `paths` that exist in the commit."""
+        named = [path for path in paths if "\n" not in path]  # git reads one path per line
         return files_at(self.root, self.id, named) if named else {}
 
 
 class Folder(NamedTuple):
-    """A copy of the repository at `path`; the methods are those of a commit."""
+    """A copy of the repository at `path`, with the methods of Commit."""
 
     root: str
     path: str
@@ -98,7 +96,7 @@ class Folder(NamedTuple):
 
 
 Baseline = Commit | Folder
-"""Files as they were, by their paths relative to the root of the repository."""
+"""Earlier files, by path relative to the repository's root."""
 
 
 def _split(output: bytes) -> list[str]:
@@ -106,7 +104,7 @@ def _split(output: bytes) -> list[str]:
 
 
 def _parts(output: bytes) -> Iterator[bytes]:
-    """What ends with a zero byte each: one after the other, since there may be a hundred thousand."""
+    """Parts that each end with a zero byte, lazily, since there may be a hundred thousand."""
     at = 0
     while (end := output.find(b"\0", at)) >= 0:
         yield output[at:end]

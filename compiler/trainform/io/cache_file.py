@@ -1,4 +1,4 @@
-"""One file of ours in git's own folder: of this clone alone, never committed, and free to be deleted."""
+"""A file in git's own folder: local to this clone, never committed, and safe to delete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trainform.io.git import GitError, checkout_digest, git_folder
 
 
 def read(root: str, purpose: str) -> dict[str, Any] | None:
-    """The document for a purpose; None where there is none as `write` wrote it."""
+    """The document for a purpose; None if it is missing or was not written by `write`."""
     try:
         with open(_path(root, purpose), "rb") as file:
             digest, _, text = file.read().partition(b"\n")
@@ -27,7 +27,7 @@ def read(root: str, purpose: str) -> dict[str, Any] | None:
 
 
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
-    """Whole or not at all. Raises GitError and OSError."""
+    """Write a document, completely or not at all. Raises GitError and OSError."""
     path = _path(root, purpose)
     draft = f"{path}.{os.getpid()}"
     text = json.dumps(tree, separators=(",", ":")).encode()
@@ -41,10 +41,7 @@ def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
 
 
 def clock(root: str) -> int | None:
-    """The time, in nanoseconds, as the file system tells it; None where nothing can be written.
-
-    It stamps files by a clock of its own, which may be another machine's.
-    """
+    """The file system's time in nanoseconds, as its clock may be another machine's; None if nothing can be written."""
     try:
         path = _path(root, "clock")
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -56,17 +53,15 @@ def clock(root: str) -> int | None:
 
 
 class Identity(NamedTuple):
-    """What tells one state of some files from another, and when the last of them changed (nanoseconds)."""
+    """Identifies the state of some files; `newest` is the time of the last change (nanoseconds)."""
 
     number: int
     newest: int
 
 
 def identity(paths: Iterable[str]) -> Identity | None:
-    """Of files and folders, links not followed; None where one is missing or a link.
-
-    As in git's index: type, size, times of change and inode. A folder changes with the names in it.
-    """
+    """The identity of files and folders, as in git's index: type, size, change times and inode; None if one is missing
+    or a link. A folder changes with the names in it."""
     told: list[int] = []
     newest = 0
     for path in paths:

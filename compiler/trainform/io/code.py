@@ -1,4 +1,4 @@
-"""The code of installed packages: it may change without a new version."""
+"""Digests of the code of installed packages, which may change without a new version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trainform.io.files import read_bytes
 
 
 def digest_of_modules(modules: Iterable[str]) -> str:
-    """SHA-256, in hex, of the files of some modules, with those beside and below them in their packages."""
+    """SHA-256 (hex) of the modules' files and all other files of their packages."""
     digest = hashlib.sha256()
     for module in sorted({*modules}):
         for file in files_of(module):
@@ -21,10 +21,7 @@ def digest_of_modules(modules: Iterable[str]) -> str:
 
 
 def files_of(module: str) -> list[str]:
-    """All files of the package that a module is, or is in, sorted; its own file if it is in none.
-
-    Empty for a module that cannot be found: it does not load either.
-    """
+    """All files of the module's package, sorted; only its own file if it is in none. Empty if it cannot be found."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):

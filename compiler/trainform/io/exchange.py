@@ -1,4 +1,4 @@
-"""Exchanging two folders, in one step where the system supports it."""
+"""Exchange two folders, in one step if the system supports it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ ASIDE = "~old"
 
 
 def exchange(new: str, old: str) -> None:
-    """Exchange the folders `new` and `old`, which both exist on one file system.
-
-    Linux does it in one step. Elsewhere, a run that is killed in between leaves `old` at `<new>~old`, and `recover`
-    in `writer.py` moves it back.
-    """
+    """Exchange the folders `new` and `old`, which both exist on one file system, in one step on Linux. Elsewhere, a run
+    killed in between leaves `old` at `<new>~old`, and `recover` in `writer.py` moves it back."""
     swap = _renameat2()
     if swap is None or not swap(new, old):
         os.rename(old, new + ASIDE)
@@ -28,7 +25,7 @@ def exchange(new: str, old: str) -> None:
 
 @cache
 def _renameat2() -> Callable[[str, str], bool] | None:
-    """Linux's system call, which returns whether it succeeded; None where the C library does not have it."""
+    """Linux's system call, which returns whether it succeeded; None if the C library lacks it."""
     import ctypes
 
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if os.name == "posix" else None

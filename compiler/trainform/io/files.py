@@ -1,4 +1,4 @@
-"""Reading and writing whole small files, without file objects: those make several more system calls for each file."""
+"""Read and write small files without file objects, which make several more system calls per file."""
 
 from __future__ import annotations
 

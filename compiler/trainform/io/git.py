@@ -1,4 +1,4 @@
-"""What git has: files as they were at a commit. Nothing here changes a repository."""
+"""Read files and commits from git. Nothing here changes a repository."""
 
 from __future__ import annotations
 
@@ -10,25 +10,23 @@ from subprocess import PIPE
 
 
 class GitError(Exception):
-    """Git is not there, or does not know what it was asked for; the message says which."""
+    """Git is not installed, or the command failed; the message says which."""
 
 
 def commit_of(root: str, ref: str) -> str:
-    """The id of the commit that `ref` names: a branch, a tag, `HEAD~2`. Raises GitError where there is none."""
+    """The commit id of `ref`: a branch, a tag, `HEAD~2`. Raises GitError if there is none."""
     if ref.startswith("-"):
         raise GitError(f'"{ref}" is not a valid commit name')
     try:
         return git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").decode().strip()
     except GitError:
-        git(root, "rev-parse", "--git-dir")  # says so where there is no repository at all
+        git(root, "rev-parse", "--git-dir")  # raises a clearer error outside a repository
         raise GitError(f'git does not know the commit "{ref}"; a shallow clone may not contain it') from None
 
 
 def git_folder(root: str) -> str:
-    """Where git keeps what is its own in this checkout, found without asking it. Raises GitError where there is none.
-
-    `.git` is that folder, or a file that names it, in worktrees and submodules (gitrepository-layout(5)).
-    """
+    """Git's folder for this checkout, found without running git: `.git`, or the folder that a `.git` file names in
+    worktrees and submodules (gitrepository-layout(5)). Raises GitError if there is none."""
     folder = os.path.realpath(root)
     while not os.path.lexists(path := os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
@@ -46,12 +44,12 @@ def git_folder(root: str) -> str:
 
 
 def checkout_digest(root: str) -> str:
-    """What tells the repository at `root` from others in the same git checkout: a digest of its real path."""
+    """A digest of the real path of `root`, which identifies it among several repositories in a checkout."""
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]
 
 
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of those of `paths`, relative to `root`, that are plain files at `commit`. One process for all."""
+    """The bytes of those `paths` (relative to `root`) that are plain files at `commit`, from one git process."""
     asked = list(paths)
     prefix = os.fsdecode(git(root, "rev-parse", "--show-prefix")).rstrip("\n")
     requests = os.fsencode("".join(f"{commit}:{prefix}{path}\n" for path in asked))
@@ -60,7 +58,7 @@ def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
 
 
 def _objects(answer: bytes) -> Iterator[bytes | None]:
-    """`<id> blob <size>`, a line break and the bytes for what is there; one line for what is not."""
+    """Parse `<id> blob <size>`, a newline and the bytes for each file found; one line for each missing one."""
     at = 0
     while at < len(answer):
         end = answer.index(b"\n", at)
@@ -74,12 +72,12 @@ def _objects(answer: bytes) -> Iterator[bytes | None]:
 
 
 def git(root: str, *arguments: str, given: bytes = b"") -> bytes:
-    """Standard output of git in the folder `root`; GitError with what it says when it fails."""
+    """Git's stdout in the folder `root`. Raises GitError with git's message if it fails."""
     return start(root, *arguments)(given)
 
 
 def start(root: str, *arguments: str) -> Callable[[bytes], bytes]:
-    """Starts git, and goes on: what is returned takes its standard input, waits, and gives what `git` gives."""
+    """Start git in the background. The returned function takes its stdin, waits, and returns what `git` does."""
     command = ["git", "--no-pager", "-C", root, *arguments]
     try:
         process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE)

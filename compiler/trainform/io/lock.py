@@ -1,4 +1,4 @@
-"""One run at a time may write to a repository; a second one waits for it."""
+"""Lock a repository, so that only one run writes at a time; a second one waits."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 PATIENCE = 1.0
-"""Seconds after which a waiting run says so."""
+"""Seconds before a waiting run prints a message."""
 
 
 @contextmanager
 def exclusive(root: str) -> Iterator[None]:
-    """Hold the lock of the repository at `root`.
-
-    Where the lock cannot be taken (a read-only checkout, a file system without locks), the run goes on without it.
-    """
+    """Hold the lock of the repository at `root`. If locking is impossible (a read-only checkout, a file system without
+    locks), go on without it."""
     lock = _acquired(mutex_path(root))
     try:
         yield
@@ -32,11 +30,8 @@ def exclusive(root: str) -> Iterator[None]:
 
 
 def mutex_path(root: str) -> str:
-    """The lock file of a repository, outside of its tracked files.
-
-    It is `trainform/<digest>.lock` in git's own folder, or `trainform-<digest>.lock` in the system's temporary
-    folder where there is no git; one checkout may hold several repositories.
-    """
+    """The lock file: `trainform/<digest>.lock` in git's folder, or `trainform-<digest>.lock` in the temporary folder
+    without git. The digest tells apart several repositories in one checkout."""
     digest = checkout_digest(root)
     try:
         folder = git_folder(root)

@@ -1,4 +1,4 @@
-"""Paths of locks, snapshots and rendered jobs, and what earlier runs left there."""
+"""Paths of locks, snapshots and rendered jobs, and functions to list and read them."""
 
 from __future__ import annotations
 
@@ -43,16 +43,14 @@ def snapshots(root: str) -> list[str]:
 
 
 def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
-    """The contents of a folder, ordered by name: None for an entry that is not a plain file. Empty if it is missing.
-
-    Raises OSError for what cannot be read.
-    """
+    """The files of a folder, sorted by name; None for an entry that is not a plain file. Empty if the folder is
+    missing. Raises OSError if it is unreadable."""
     path = os.path.join(root, folder)
     return {name: _plain(os.path.join(path, name)) for name in sorted(folder_names(root, folder))}
 
 
 def folder_names(root: str, folder: str) -> list[str]:
-    """The names in a folder, in no order. Empty if it is missing. Raises OSError when it cannot be read."""
+    """The unsorted names in a folder; empty if it is missing. Raises OSError if it is unreadable."""
     try:
         return os.listdir(os.path.join(root, folder))
     except FileNotFoundError:
@@ -60,13 +58,13 @@ def folder_names(root: str, folder: str) -> list[str]:
 
 
 def file_bytes(root: str, file: str) -> bytes | None:
-    """The contents of a plain file; None if there is none. Raises OSError when it cannot be read."""
+    """The contents of a plain file; None if there is none. Raises OSError if it is unreadable."""
     return _plain(os.path.join(root, file))
 
 
 def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterator[str]:
-    """All files below a folder, sorted, as paths relative to the root. Links are not followed, folders of `without` are
-    skipped."""
+    """All files below a folder, as sorted paths relative to the root. Skips the folders in `without`; follows no
+    links."""
     for above, folders, files in os.walk(os.path.join(root, folder)):
         within = os.path.relpath(above, root).replace(os.sep, "/")
         folders[:] = sorted(name for name in folders if f"{within}/{name}" not in without)
@@ -83,7 +81,7 @@ def exists(root: str, path: str) -> bool:
 
 
 def links_out(root: str) -> list[str]:
-    """Those of our own folders that lead out of the repository: nothing may be written or deleted through them."""
+    """Our own folders that lead out of the repository: nothing may be written or deleted through them."""
     real = os.path.realpath(root)
     return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(real, folder)]
 

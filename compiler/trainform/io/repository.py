@@ -15,7 +15,7 @@ TEMPLATES = (".yaml.j2", ".yml.j2")
 ENDINGS = (".yaml", ".yml", ".json", *TEMPLATES)
 
 KEYS = "keys"
-"""The folder of encrypted Secrets in the folder of an Environment."""
+"""The folder for encrypted Secrets in an Environment's folder."""
 
 
 class Listing(NamedTuple):
@@ -56,11 +56,9 @@ class Repository(NamedTuple):
         return list_files(self.root, folder)
 
     def at(self, path: str) -> Listing:
-        """The file `path`, or the files below it: a path from the current folder, else from the root.
-
-        A file outside of the repository is named by its absolute path. The root stands for the repository's inputs
-        and does not include its output.
-        """
+        """The file `path`, or the files below it; `path` is relative to the current folder, else to the root. Files
+        outside the repository get absolute paths. The root itself stands for the repository's inputs, without
+        output."""
         found = next(filter(os.path.exists, (path, os.path.join(self.root, path))), None)
         if found is None:
             return Listing([], [file_error("TF704", path, "no such file or folder")])
@@ -113,11 +111,8 @@ def read_file(root: str, file: str) -> bytes | Diagnostic:
 
 
 def list_files(root: str, folder: str) -> Listing:
-    """All YAML and JSON files below `folder` that are not hidden; none if it is missing.
-
-    Links are followed only inside of `root`: a repository that is not trusted must not make the compiler read, and
-    print, other files of the machine.
-    """
+    """All YAML and JSON files below `folder` that are not hidden; none if it is missing. Follows links only inside
+    `root`: an untrusted repository must not make the compiler read, and print, other files of the machine."""
     listing = Listing([], [])
     if os.path.lexists(os.path.join(root, folder)):
         _walk(root, folder, (), listing)

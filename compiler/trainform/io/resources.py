@@ -10,18 +10,18 @@ _CATALOGUES = (
     os.path.join(_PACKAGE, "catalogue"),
     os.path.join(_PACKAGE, "..", "..", "runtimes"),
 )
-"""The catalogue of runtimes: in a wheel, and in the source repository for an editable install."""
+"""The runtime catalog: in a wheel, and in the source repository for an editable install."""
 
 
 class ShippedFile(NamedTuple):
-    """A file of the catalogue; `name` is without folder, such as `torch-distributed.yaml`."""
+    """A catalog file; `name` has no folder, such as `torch-distributed.yaml`."""
 
     name: str
     text: str
 
 
 def shipped_runtimes() -> list[ShippedFile]:
-    """The files of the catalogue, ordered by name."""
+    """The catalog files, sorted by name."""
     folder = next(filter(os.path.isdir, _CATALOGUES))
     names = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
     return [ShippedFile(name, _text(os.path.join(folder, name))) for name in names]

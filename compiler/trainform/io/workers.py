@@ -1,8 +1,5 @@
-"""Work on several processors, with results in the order of the tasks.
-
-On Linux workers are forked: they share what the parent has read, and copy nothing until it is written to. Elsewhere
-forking is not safe (macOS) or not there (Windows): new interpreters are started, which get a copy of the work.
-"""
+"""Run tasks in several processes, with results in task order. On Linux, workers are forked and share the parent's
+memory; elsewhere forking is unsafe (macOS) or missing (Windows), so new interpreters get a copy of the work."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Result = TypeVar("Result")
 
 
 class WorkerDied(Exception):
-    """A worker ended without a result: killed from outside, for example because memory ran out."""
+    """A worker was killed before it returned a result, for example because memory ran out."""
 
 
 def processors() -> int:
@@ -27,15 +24,12 @@ def processors() -> int:
 
 
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
-"""How workers are started. With `spawn`, the work, tasks and results must be things that can be pickled."""
+"""How workers are started. With `spawn`, the work, tasks and results must be picklable."""
 
 
 def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Generator[Result]:
-    """The results of `work` for each task, in the order of the tasks, from up to `workers` processes.
-
-    What `work` raises is raised here. Raises WorkerDied where a worker was killed. Tasks that have not begun when the
-    iteration is given up are never done.
-    """
+    """The results of `work` for each task, in order, from up to `workers` processes. Raises what `work` raises, and
+    WorkerDied if a worker is killed. If iteration stops early, tasks that have not begun are canceled."""
     if workers < 2 or len(tasks) < 2:
         yield from map(work, tasks)
         return
@@ -63,12 +57,12 @@ def _start(work: Callable[[Any], Any]) -> None:
 
     global _work
     _work = work
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent says what there is to say
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent prints the message
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for tasks for ever, and keep the repository locked."""
+    """Exit with the parent: otherwise a worker would wait for tasks forever and keep the repository locked."""
     from multiprocessing import parent_process
 
     parent = parent_process()

@@ -1,8 +1,6 @@
-"""Writing files and folders so that a run may be killed at any point.
-
-Files are written below `.trainform/staging` and then moved into place in one step, so the old or the new folder of a
-job is always complete. `recover` removes what is left at the end of a run, or at the start of the next one.
-"""
+"""Write files and folders so that a run may be killed at any point. They are written below `.trainform/staging`, then
+moved into place in one step, so a job's folder is always completely old or new. `recover` cleans up at the end of a run
+or the start of the next."""
 
 from __future__ import annotations
 
@@ -24,11 +22,9 @@ DRAFT = ".trainform/draft"
 
 @dataclass(frozen=True, slots=True)
 class JobChange:
-    """The new state of one job, in paths relative to the root.
-
-    `files` are those of its folder by name: None if unchanged. `files` and `lock` are empty if the job is removed.
-    `underway` is the lock while the folder is replaced, with both states for the next run; empty if the job is new.
-    """
+    """The new state of one job, in paths relative to the root. `files` are those of its folder by name (None:
+    unchanged); `files` and `lock` are empty if the job is removed. `underway` is the lock while the folder is replaced,
+    with both states for the next run; empty if the job is new."""
 
     folder: str
     lockfile: str
@@ -81,17 +77,14 @@ def apply(root: str, folder: str, lockfile: str, change: Staged) -> None:
 
 
 def apply_together(root: str, folder: str, locks: str) -> None:
-    """Move all jobs of a new namespace into place in two steps: the folder of their locks, then that of the jobs.
-
-    Only for jobs that `stand_alone`.
-    """
+    """Move all jobs of a new namespace into place in two steps, first the folder of their locks, then that of the jobs.
+    Only for jobs that `stand_alone`."""
     _rename(_staged(root, locks), os.path.join(root, locks))  # first, as in `apply`
     _rename(_staged(root, folder), os.path.join(root, folder))
 
 
 def stand_alone(root: str, folder: str, locks: str, jobs: Collection[str]) -> bool:
-    """Whether these jobs, by the names of their folders, are all that a new namespace holds and all that is staged
-    for it."""
+    """Whether the namespace is new and exactly these jobs, by folder name, are staged for it."""
     if os.path.lexists(os.path.join(root, folder)) or os.path.lexists(os.path.join(root, locks)):
         return False
     staged, staged_locks = set(os.listdir(_staged(root, folder))), set(os.listdir(_staged(root, locks)))

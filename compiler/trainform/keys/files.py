@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MISSING = "TF324"
 ABOUT_KEYS = ("TF156", "TF325", "TF326", "TF901")
-"""Errors of jobs that new keys do not resolve."""
+"""Errors about keys that new keys do not fix."""
 
 
 @dataclass(slots=True)
@@ -42,12 +42,10 @@ class NewKeys:
 
 
 def write_missing_keys(root: str, jobs: Sequence[str], environments: Sequence[str]) -> NewKeys:
-    """Write the keys that jobs lack, encrypted. An existing file is never changed.
-
-    `jobs` are arguments as for `select`; an empty list means all jobs, and empty `environments` all environments. A
-    job needs its keys whether it compiles or not. An error of the repository stops everything. Of jobs that are
-    named, all errors are returned but missing keys; of others, only errors about keys. Raises InvocationError.
-    """
+    """Write the missing keys of jobs, encrypted, even for jobs that do not compile. Existing files are never changed.
+    `jobs` are arguments as for `select`; empty means all, also for `environments`. An error of the repository stops
+    everything. Returns all errors of named jobs except missing keys; of others, only errors about keys. Raises
+    InvocationError."""
     workspace = discover(root, environments)
     if workspace.problems:
         return NewKeys(diagnostics=workspace.problems)
@@ -70,7 +68,7 @@ def _is_reported(problem: Diagnostic, is_named: bool) -> bool:
 
 
 def _write_for(repository: Repository, inputs: EnvironmentInputs, compilation: Compilation, new: NewKeys) -> None:
-    """Write what the jobs of one Environment lack, and add it to `new`."""
+    """Write the missing keys of one Environment, and add them to `new`."""
     secrets = (inputs.environment or DEFAULT_ENVIRONMENT).spec.secrets
     if secrets.mode not in MODES:
         return
@@ -100,10 +98,8 @@ def _sealing(repository: Repository, folder: str, secrets: SecretHandling) -> Se
 
 
 def make_keys(needs: Iterable[SecretNeed], existing: Container[tuple[str, str]], sealing: Sealing) -> dict[str, str]:
-    """New keys for the `needs` that are not among `existing`: the encrypted text by file name.
-
-    Raises SealingError when nothing can be encrypted for what `sealing` names, InvocationError for a missing package.
-    """
+    """New keys for the `needs` not in `existing`: encrypted text by file name. Raises SealingError if `sealing` is
+    unusable, InvocationError for a missing package."""
     missing = {need.id: need for need in needs if need.id not in existing}.values()
     if missing:
         _require_libraries()

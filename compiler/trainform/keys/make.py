@@ -1,4 +1,4 @@
-"""New key pairs as the Secrets that pods look for. In the clear they live in memory only."""
+"""Generate key pairs as the Secrets that pods mount. Unencrypted, they exist only in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?
 
 @dataclass(frozen=True, slots=True)
 class KeySecret:
-    """A Secret with its values before encryption. Its representation shows none of them."""
+    """A Secret with its values before encryption; its repr hides them."""
 
     need: SecretNeed
     values: Mapping[str, bytes] = field(repr=False)
@@ -38,7 +38,7 @@ def curve_secret(need: SecretNeed, public_key: bytes, secret_key: bytes) -> KeyS
 
 
 def _ssh_key_pair() -> tuple[bytes, bytes]:
-    """A private key as PEM and its public key as OpenSSH writes it, of the kind that the controller makes."""
+    """A private key as PEM and its OpenSSH public key, of the same type as the controller's."""
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric import ec
 

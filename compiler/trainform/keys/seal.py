@@ -1,8 +1,5 @@
-"""Encryption of key Secrets for a repository: as SealedSecrets, or as SOPS writes them for age.
-
-Needs the libraries of the extra `secrets`. Session keys and nonces come from the caller; RSA-OAEP and age also use
-the randomness of their libraries.
-"""
+"""Encrypt key Secrets for a repository, as SealedSecrets or like SOPS for age. Needs the extra `secrets`. Session keys
+and nonces come from the caller; RSA-OAEP and age also use their libraries' randomness."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from trainform.keys.make import KeySecret
 
 RandomBytes = Callable[[int], bytes]
-"""That many unpredictable bytes, as `os.urandom` returns them."""
+"""Returns that many unpredictable bytes, like `os.urandom`."""
 
 MODES = ("sealed-secret", "sops")
 """The modes of `spec.secrets` that need key files."""
@@ -34,12 +31,12 @@ _SOPS_VERSION = "3.9.0"
 
 
 class SealingError(Exception):
-    """The Environment's certificate or recipients cannot be encrypted for. The message shows nothing of the keys."""
+    """The Environment's certificate or recipients are unusable. The message reveals nothing of the keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """For whom an Environment encrypts: `certificate` (PEM) in mode sealed-secret, `recipients` in mode sops."""
+    """An Environment's recipients: `certificate` (PEM) in mode sealed-secret, `recipients` in mode sops."""
 
     mode: str
     certificate: bytes = b""
@@ -54,10 +51,8 @@ def encrypt(secret: KeySecret, sealing: Sealing, random_bytes: RandomBytes, now:
 
 
 def seal(secret: KeySecret, certificate: bytes, random_bytes: RandomBytes) -> Tree:
-    """The SealedSecret that only the cluster of `certificate` (PEM) can decrypt, under this name and namespace.
-
-    Raises SealingError when `certificate` is no certificate, or holds no RSA key.
-    """
+    """The SealedSecret that only the cluster of `certificate` (PEM) can decrypt, under this name and namespace. Raises
+    SealingError if `certificate` is no certificate or holds no RSA key."""
     need, public_key = secret.need, _rsa_key(certificate)
     label = f"{need.namespace}/{need.name}".encode()
     metadata = {"name": need.name, "namespace": need.namespace}
@@ -89,10 +84,8 @@ def _rsa_key(certificate: bytes) -> RSAPublicKey:
 
 
 def _hybrid(value: bytes, key: RSAPublicKey, label: bytes, random_bytes: RandomBytes) -> str:
-    """A session key encrypted with `key`, then `value` encrypted with it. The nonce is zero, as each key is used once.
-
-    Source: sealed-secrets `pkg/crypto`.
-    """
+    """A session key encrypted with `key`, then `value` encrypted with the session key. The nonce is zero, as each
+    session key is used once. Source: sealed-secrets `pkg/crypto`."""
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import padding
 
@@ -104,11 +97,8 @@ def _hybrid(value: bytes, key: RSAPublicKey, label: bytes, random_bytes: RandomB
 
 
 def sops_encrypt(secret: KeySecret, recipients: Sequence[str], random_bytes: RandomBytes, now: str) -> Tree:
-    """The Secret as `sops --encrypt --age` would write it, for public age keys; `now` as RFC 3339 in UTC.
-
-    The MAC covers the encrypted values only: a label that a patch adds does not break it.
-    Raises SealingError when a recipient is no age key.
-    """
+    """The Secret as `sops --encrypt --age` writes it, for public age keys; `now` as RFC 3339 in UTC. The MAC covers
+    only encrypted values, so patches may add labels. Raises SealingError if a recipient is no age key."""
     need, data_key = secret.need, random_bytes(_KEY_BYTES)
     plain = {key: b64encode(value).decode() for key, value in secret.values.items()}
     data = {key: _enc(text, data_key, f"data:{key}:", random_bytes) for key, text in plain.items()}

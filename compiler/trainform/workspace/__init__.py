@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InvocationError(Exception):
-    """A request that cannot be carried out. `option` is the command-line option at fault, where one is."""
+    """A request that cannot be carried out. `option` is the command-line option at fault, if any."""
 
     def __init__(self, message: str, option: str = "") -> None:
         super().__init__(message)

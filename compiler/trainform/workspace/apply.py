@@ -1,4 +1,4 @@
-"""Puts what a build planned in place, in an order in which it can be interrupted anywhere."""
+"""Write the changes that a build planned, in an order that is safe to interrupt at any point."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     from trainform.workspace.plan import ChangeSet
 
 _Step = tuple[str, Callable[[str], None]]
-"""A path, and what is done with it."""
+"""A path, and the function that changes it."""
 
 
 def apply(plan: ChangeSet, repository: Repository) -> None:
-    """Puts everything in place. What prevents it, for example a full disk, is added to the plan's conflicts."""
+    """Write all changes. An error such as a full disk is added to the plan's conflicts."""
     path = ""
     try:
         for path, do in _steps(plan, repository):
             do(path)
     except OSError as error:
         plan.conflicts.append(os_error("TF707", path, error, "cannot be written"))
-        plan.wrote.clear()  # which of them were is not known; the next run goes on from there
+        plan.wrote.clear()  # unknown which were written; the next run continues from here
         plan.removed.clear()
 
 
 def _steps(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
-    """Interrupted anywhere, no lock names a snapshot that is not there, no list names a folder that is not there, and
-    what is left of a job that is removed has its lock."""
+    """Ordered so that an interrupted run leaves no lock without its snapshots, no list with a missing folder, and a
+    lock for each partly removed job."""
     snapshots = {path: data for path, data in plan.files.items() if path.startswith(SNAPSHOTS)}
     lists = {path: data for path, data in plan.files.items() if path not in snapshots}
     yield from _files(repository, {path: data for path, data in snapshots.items() if data is not None})
@@ -61,7 +61,7 @@ def _jobs(plan: ChangeSet, repository: Repository, wanted: Callable[[tuple[str, 
 
 
 def _new_namespaces(plan: ChangeSet, repository: Repository) -> Iterator[tuple[str, str]]:
-    """The namespaces, each in its environment, of which there is nothing yet: their jobs come in one step."""
+    """Namespaces with no files yet, as (environment, namespace): all their jobs are moved in together."""
     namespaces: dict[tuple[str, str], list[str]] = {}
     for environment, namespace, name in plan.jobs:
         namespaces.setdefault((environment, namespace), []).append(name)

@@ -1,4 +1,4 @@
-"""Which frozen jobs are behind what they would be rendered from today, and by what."""
+"""Which frozen jobs are behind their current inputs, and why."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from trainform.workspace.lockfile import Pins
 
 Behind = dict[Cause, "list[JobId]"]
-"""The jobs that are behind, by cause: one that has two causes stands in two lists."""
+"""Jobs that are behind, by cause; a job with two causes is listed twice."""
 
 
 def current_inputs(environments: Sequence[EnvironmentInputs], outcome: Outcome) -> dict[str, CurrentInputs]:
-    """What jobs would be rendered from today, by the name of their environment."""
+    """The current inputs of jobs, by environment name."""
     plugins, code = third_party(), third_party_code()
     return {
         each.name: CurrentInputs(__version__, plugins, code, compilation.inputs, outcome.catalogue)
@@ -32,12 +32,12 @@ def current_inputs(environments: Sequence[EnvironmentInputs], outcome: Outcome) 
 
 
 def third_party() -> dict[str, str]:
-    """The versions of other packages that provide plugins, by name."""
+    """Versions of third-party plugin packages, by name."""
     return {each.package: each.version for each in _foreign_plugins()}
 
 
 def third_party_code() -> dict[str, str]:
-    """The digests of the code of their plugins, by name."""
+    """Code digests of third-party plugin packages, by name."""
     modules: dict[str, set[str]] = {}
     for each in _foreign_plugins():
         modules.setdefault(each.package, set()).add(each.value.partition(":")[0])
@@ -51,7 +51,7 @@ def _foreign_plugins() -> list[EntryPoint]:
 
 
 def behind(jobs: Iterable[tuple[JobId, Pins]], current: Mapping[str, CurrentInputs]) -> Behind:
-    """Those of some frozen jobs that are behind, by cause."""
+    """The frozen `jobs` that are behind, by cause."""
     found: Behind = {}
     for job, pins in jobs:
         for cause in current[job[0]].causes(pins, job[1]):
@@ -60,7 +60,7 @@ def behind(jobs: Iterable[tuple[JobId, Pins]], current: Mapping[str, CurrentInpu
 
 
 def merge(parts: Iterable[Behind]) -> Behind:
-    """The jobs that are behind in several parts of a repository."""
+    """Combine the results of several chunks."""
     merged: Behind = {}
     for part in parts:
         for cause, jobs in part.items():
@@ -69,7 +69,7 @@ def merge(parts: Iterable[Behind]) -> Behind:
 
 
 def behind_diagnostics(found: Behind) -> list[Diagnostic]:
-    """An info for each cause for which jobs are behind (TF715)."""
+    """One info (TF715) per cause."""
     return [Diagnostic("TF715", "info", message(*each), _remedy(each[0])) for each in found.items()]
 
 

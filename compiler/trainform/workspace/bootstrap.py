@@ -1,4 +1,4 @@
-"""A repository to start with, and what connects it to Argo CD or Flux."""
+"""Create a new repository, with manifests that connect it to Argo CD or Flux."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trainform.io.place import file_error, os_error
 from trainform.io.repository import inside
 
 NAMESPACE = "ml"
-"""Of the sample job, and of jobs that name none."""
+"""The namespace of the sample job, and the default for jobs."""
 
 TEMPLATES = {
     "trainform.yaml": "trainform.yaml",
@@ -20,12 +20,12 @@ TEMPLATES = {
     "jobs/hello.yaml": "jobs/hello.yaml",
     "runtimes/README.md": "runtimes/README.md",
 }
-"""Templates, by their place in `output/templates/init`, and the files of the repository that they become."""
+"""Template paths in `output/templates/init`, and the repository files they become."""
 
 
 @dataclass(slots=True)
 class Bootstrap:
-    """The files that were missing, and how many were there already. With diagnostics none is written."""
+    """The missing files, and how many already exist. If there are diagnostics, nothing is written."""
 
     write: list[tuple[str, bytes]] = field(default_factory=list)
     unchanged: int = 0
@@ -33,7 +33,7 @@ class Bootstrap:
 
 
 def bootstrap(root: str, engine: str, environment: str) -> Bootstrap:
-    """Makes a repository at `root`, with one environment that an engine (argocd, flux or none) applies."""
+    """Create a repository at `root` with one environment, applied by `engine` (argocd, flux or none)."""
     made = _plan(root, _texts(engine, environment))
     if not made.diagnostics:
         made.diagnostics += _write(root, made)
@@ -41,14 +41,14 @@ def bootstrap(root: str, engine: str, environment: str) -> Bootstrap:
 
 
 def _texts(engine: str, environment: str) -> dict[str, str]:
-    """Every file of the repository: its text by its path."""
+    """The text of each repository file, by path."""
     values = {"engine": engine, "environment": environment, "namespace": NAMESPACE}
     texts = {path.format(**values): _rendered(name, values) for name, path in TEMPLATES.items()}
     return texts | {f"gitops/{engine}/{name}": text for name, text in _engine_files(engine, environment).items()}
 
 
 def _rendered(name: str, values: dict[str, str]) -> str:
-    """A template with its values; delimiters are square, as workflows and ApplicationSets have curly ones."""
+    """Render a template. Delimiters are square, because workflows and ApplicationSets use curly ones."""
     from jinja2 import Environment, StrictUndefined
 
     from trainform import __version__
@@ -101,7 +101,7 @@ def _write(root: str, changes: Bootstrap) -> list[Diagnostic]:
 
 
 def _plan(root: str, texts: dict[str, str]) -> Bootstrap:
-    """What is missing; a problem for each other file that stands where one of ours should."""
+    """The missing files, and a problem for each path taken by a different file."""
     changes = Bootstrap()
     for path, text in texts.items():
         data = text.encode()
@@ -116,7 +116,7 @@ def _plan(root: str, texts: dict[str, str]) -> Bootstrap:
 
 
 def _present(root: str, path: str) -> bytes | Diagnostic | None:
-    """The bytes of the file at `path`, None where nothing is, or why there can be no file of ours."""
+    """The bytes at `path`, None if nothing is there, or why we cannot write there."""
     if not inside(root, os.path.realpath(os.path.join(root, path))):
         return file_error("TF702", path, "leads out of the repository", "remove the link")
     try:

@@ -1,4 +1,4 @@
-"""The program of `trainform render` and `trainform upgrade`: discover, plan, write, save the cache."""
+"""`trainform render` and `trainform upgrade`: discover, plan, write, save the cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Built(NamedTuple):
-    """What became of a repository: the plan, and whether it was `written`."""
+    """The result of a build: the plan, and whether it was `written`."""
 
     repository: Repository
     plan: ChangeSet
@@ -33,11 +33,8 @@ class Built(NamedTuple):
 
 
 def build(root: str, options: BuildOptions) -> Built:
-    """Renders the jobs of the repository at `root` that `options` name, and writes what changed.
-
-    If anything has an error, nothing is written; with `keep_going`, the jobs without errors are. Raises
-    InvocationError for what cannot be done in this repository.
-    """
+    """Render the selected jobs and write what changed. Any error prevents writing; with `keep_going`, jobs without
+    errors are written. Raises InvocationError if the build is impossible in this repository."""
     _refuse_links(root)
     with exclusive(root), staging(root):
         workspace = discover(root, options.environments)
@@ -51,7 +48,7 @@ def build(root: str, options: BuildOptions) -> Built:
 
 
 def plan_everything(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
-    """What becomes of all jobs, and of the files that jobs share. A file that cannot be read is a conflict."""
+    """Plan all jobs and the files they share. An unreadable file is a conflict."""
     plan = ChangeSet()
     try:
         plan = plan_jobs(workspace, options, cache)
@@ -65,7 +62,7 @@ def plan_everything(workspace: Workspace, options: BuildOptions, cache: BuildCac
 
 
 def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> ChangeSet:
-    """What becomes of each job: those that may have changed are read and compiled, chunk by chunk."""
+    """Plan each job: those that may have changed are read and compiled, chunk by chunk."""
     found = affected(workspace, options, cache)
     if found.others is not None and not found.files and cache.is_quiet_with(found.others.present):
         return found.others
@@ -76,6 +73,6 @@ def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache) ->
 
 
 def _refuse_links(root: str) -> None:
-    """Nothing may be written, or cleared away, through a link that leads out of the repository."""
+    """Nothing may be written or deleted through a link that leads out of the repository."""
     if outside := links_out(root):
         raise InvocationError(f"{outside[0]} leads out of the repository: remove the link")

@@ -1,4 +1,4 @@
-"""What becomes of the jobs of one chunk: they are resolved, compiled, admitted, and staged."""
+"""Plan the jobs of one chunk: resolve, compile, admit and stage them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or
 def plan_chunk(
     workspace: Workspace, options: BuildOptions, environments: list[EnvironmentInputs], chunk: Chunk
 ) -> ChangeSet:
-    """What becomes of the jobs of a chunk: they are resolved, compiled, admitted, and staged."""
+    """Plan the jobs of a chunk: resolve, compile, admit and stage them."""
     locks = workspace.locks.fresh()
     plan = ChangeSet(stats=ChunkStats.of(environments, chunk))
     apart = _leave_out(workspace, options, environments, locks, chunk, plan)
@@ -86,8 +86,8 @@ def _leave_out(
     chunk: Chunk,
     plan: ChangeSet,
 ) -> _NotCompiled:
-    """Leaves out the jobs that were not asked for, those of other shards, and those that are frozen. An upgrade ignores
-    changed jobs, unless they are named, and the frozen jobs that it does not thaw."""
+    """Leave out jobs that were not asked for, those of other shards, and frozen ones. An upgrade leaves out changed
+    jobs unless named, and frozen jobs that it does not thaw."""
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
         problems += select(environments, options.jobs, workspace.repository.root)
@@ -128,7 +128,7 @@ class _ChunkPlanner:
     changes: dict[JobId, JobChange] = field(default_factory=dict)
 
     def keep(self, frozen: Iterable[FrozenJob]) -> None:
-        """Frozen jobs stay as they are; files that are missing are rebuilt, byte for byte."""
+        """Keep frozen jobs as they are; rebuild their missing files, byte for byte."""
         lacking = []
         for job in frozen:
             on_disk = self.locks.on_disk(job.id)
@@ -149,7 +149,7 @@ class _ChunkPlanner:
                 self.plan.conflicts.append(_not_rebuilt(job, self.locks))
 
     def _lock(self, job: FrozenJob) -> Lock:
-        """The lock of a job whose TrainJob may have moved to another file."""
+        """The job's lock, updated if its TrainJob moved to another file."""
         file = job.document.file
         if job.lock.source == file:
             return job.lock
@@ -157,7 +157,7 @@ class _ChunkPlanner:
         return job.lock._replace(source=file, source_digest=inputs.sources.digests.get(file, ""))
 
     def put_compiled(self) -> None:
-        """The jobs that were compiled, and have no error."""
+        """Plan the compiled jobs that have no error."""
         for each, compilation in zip(self.environments, self.outcome.compilations, strict=True):
             layout = layout_of(compilation.inputs.environment)
             for job in compilation.jobs:
@@ -186,7 +186,7 @@ class _ChunkPlanner:
             self.plan.conflicts.append(os_error("TF707", change.folder, error, "cannot be written"))
 
     def add_elsewhere(self, jobs: Iterable[JobElsewhere]) -> None:
-        """The snapshots that jobs of other shards are pinned to are written by the first shard."""
+        """The first shard writes the snapshots that jobs of other shards are pinned to."""
         for job in jobs:
             self.plan.elsewhere.add(job.id)
             if self.options.shard.is_first:
@@ -194,12 +194,9 @@ class _ChunkPlanner:
                 self.plan.pinned.update(pinned_snapshots(job, lock, self.current[job.id[0]]))
 
     def add_snapshots(self, frozen: Sequence[FrozenJob]) -> None:
-        """Snapshots to write, and a warning for each frozen job whose snapshots are gone, and cannot be made again
-        from what is current.
-
-        This happens after a merge: one branch upgrades the last job on a snapshot, which removes the snapshot, while
-        the other branch adds a job that uses it.
-        """
+        """Plan the snapshots to write; warn about each frozen job whose snapshots are missing and cannot be recreated.
+        This happens after a merge: one branch upgrades the last job on a snapshot, which removes it, while the other
+        adds a job that uses it."""
         stored = {*paths.snapshots(self.workspace.repository.root), NOTHING}
         at_hand = {each.digest: each for current in self.current.values() for each in current.snapshots()}
         self.plan.snapshots = {
@@ -213,7 +210,7 @@ class _ChunkPlanner:
         ]
 
     def remember(self, frozen: Sequence[FrozenJob], chunk: Chunk) -> None:
-        """Frozen jobs whose file holds only frozen jobs and has no findings, for the cache."""
+        """For the cache: frozen jobs in files with only frozen jobs and no findings."""
         plan = self.plan
         noted = {each.file for each in (*plan.diagnostics, *plan.conflicts)}
         noted |= {job.document.file for job in self.outcome.jobs}

@@ -1,4 +1,4 @@
-"""Compiles environments with the plugins and the catalogue of this installation."""
+"""Compile environments with the installed plugins and the shipped catalog."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """Compiled jobs with their own diagnostics, and those of the stream or repository as a whole.
-
-    `compilations` has one entry for each environment, in the order in which they were given.
-    """
+    """Compiled jobs with their own diagnostics, and the diagnostics of the whole stream or repository. `compilations`
+    has one entry per environment, in the given order."""
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
@@ -47,12 +45,9 @@ def compile_environments(
     observe: Observer | None = None,
     cache: dict[Document, Read] | None = None,
 ) -> Outcome:
-    """Compile the jobs of each environment. `problems` are those of the repository itself.
-
-    `wants_job` says whether to report that there is no TrainJob (TF202); errors of files explain it otherwise.
-    `observe` follows the stages of each job. `cache` is filled with what is read of documents. Raises
-    InvocationError for a plugin that does not load.
-    """
+    """Compile the jobs of each environment. `problems` are those of the repository itself. `wants_job`: report if there
+    is no TrainJob (TF202), unless file errors explain it. `observe` follows the stages of each job. `cache` is filled
+    with the parsed documents. Raises InvocationError if a plugin does not load."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
@@ -81,7 +76,7 @@ def compile_environments(
 
 
 def installed() -> tuple[Installed, ...]:
-    """The plugins. Raises InvocationError for one that does not load: the installation is at fault, not trainform."""
+    """The plugins. Raises InvocationError if one does not load, which is the installation's fault, not a bug."""
     from trainform.core.registry import PluginError
     from trainform.installed import installed_plugins
 
@@ -93,7 +88,7 @@ def installed() -> tuple[Installed, ...]:
 
 @cache
 def shipped_catalogue() -> Catalogue:
-    """The runtimes that trainform brings along, each read once."""
+    """The runtimes shipped with trainform, each read once."""
     from trainform.core.catalogue import Catalogue
     from trainform.io.resources import shipped_runtimes
 

@@ -1,4 +1,4 @@
-"""What a repository holds: its environments, runtimes and job files, read when they are asked for."""
+"""The environments, runtimes and job files of a repository, read on demand."""
 
 from __future__ import annotations
 
@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 
 
 def discover(root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None) -> Workspace:
-    """The repository at `root`, limited to `environments` if any are given.
-
-    `paths` name files and folders of jobs, instead of the folder that the settings name.
-    """
+    """Open the repository at `root`. `environments` limits it; `paths` replace the jobs folder of the settings."""
     repository, problems = open_repository(root)
     return Workspace(repository, problems, environments, paths)
 
 
 class Workspace:
-    """A repository with its lockfiles. Nothing is read before it is needed, and everything just once.
-
-    `problems` are those of `trainform.yaml`; `asked` the names of the environments that it is limited to.
-    """
+    """A repository and its lockfiles, read on demand and only once. `problems` are those of `trainform.yaml`; `asked`
+    names the environments to use (empty: all)."""
 
     def __init__(
         self,
@@ -62,7 +57,7 @@ class Workspace:
 
     @cached_property
     def job_files(self) -> list[str]:
-        """The files of jobs, in order."""
+        """The job files, in order."""
         runtimes = set(self._runtimes.files)
         files = dict.fromkeys(file for listing in self._job_listings for file in listing.files)
         return [file for file in files if file not in runtimes]
@@ -85,11 +80,11 @@ class Workspace:
 
     @cached_property
     def own_files(self) -> list[list[str]]:
-        """The files of jobs that go to each environment."""
+        """The job files of each environment."""
         return [_own(each, self.job_files, self.repository) for each in self.environments]
 
     def read(self, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
-        """The environments with the jobs of some files; None: of all."""
+        """The environments with the jobs in `files`; None means all files."""
         wanted = None if files is None else set(files)
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
@@ -100,7 +95,7 @@ class Workspace:
 
 
 class _Reader:
-    """Reads files for several environments: a plain file once, a template with the values of each."""
+    """Reads a plain file once for all environments, and renders a template for each."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -133,8 +128,7 @@ def load_files(repository: Repository, files: Iterable[str]) -> SourceDocuments:
 
 
 def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
-    """An error for each unencrypted private key, whether or not a compiled job asks for it: frozen jobs are not
-    compiled. Nothing of the file but its name is shown."""
+    """An error for each file with an unencrypted private key, even if no compiled job uses it. Shows only its name."""
     secrets = [document for document in documents if document.tree.get("kind") == "Secret"]
     if not secrets:
         return []
@@ -146,8 +140,8 @@ def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
 
 
 def _environments(repository: Repository) -> list[EnvironmentInputs]:
-    """One for each folder below `environments/` that holds an Environment, another document of ours, or a file that
-    cannot be read: there may be an Environment in it."""
+    """One for each folder below `environments/` with an Environment, another trainform document, or an unreadable file,
+    which may be an Environment."""
     found = [_environment(repository, folder) for folder in repository.environments()]
     return [each for each in found if each is not None] or [EnvironmentInputs()]
 
@@ -179,7 +173,7 @@ def _environment(repository: Repository, folder: str) -> EnvironmentInputs | Non
 
 
 def _folder_sources(repository: Repository, folder: str) -> SourceDocuments:
-    """What the plain files in the folder of an environment hold."""
+    """The documents of the plain files in an environment's folder."""
     listing = repository.listed(folder)
     sources = SourceDocuments([], list(listing.diagnostics))
     sources.add(load_files(repository, [file for file in listing.files if not is_template(file)]))
@@ -188,7 +182,7 @@ def _folder_sources(repository: Repository, folder: str) -> SourceDocuments:
 
 
 def _facts(environment: Environment | None, folder: str, documents: Iterable[Document]) -> list[Document]:
-    """The key files, and the facts that the Environment names: by default all other documents."""
+    """The key files and the facts that the Environment lists; without a list, all other documents."""
     from trainform.api.selectors import matches_path
 
     patterns = environment.spec.cluster.files if environment else None
@@ -199,7 +193,7 @@ def _facts(environment: Environment | None, folder: str, documents: Iterable[Doc
 
 
 def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
-    """A problem of a key file without the source line, which may show an unencrypted key."""
+    """Drop the source line of a key file's problem: it may show an unencrypted key."""
     if not problem.file.startswith(folder):
         return problem
     return problem._replace(place=WholeFile(problem.file), at=problem.position)
@@ -212,7 +206,7 @@ def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
 
 
 def _own(inputs: EnvironmentInputs, files: Sequence[str], repository: Repository) -> list[str]:
-    """Those of the files of jobs that go to an environment."""
+    """The job files that an environment uses."""
     from trainform.api.selectors import matching_paths
 
     if inputs.environment is None:

@@ -1,8 +1,5 @@
-"""What a job is pinned to, and whether that is what it would be rendered from today.
-
-A job whose own TrainJob did not change is frozen: it stays byte for byte as it is, whatever became of its
-runtime, its Environment or the compiler. It is then behind.
-"""
+"""A job's pins, compared with its current inputs. A job whose TrainJob is unchanged is frozen: its files stay the same,
+and it is behind if its runtime, Environment or the compiler changed."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ class Cause(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Documents as they were, kept in `.trainform/snapshots/<digest>.yaml` while a lock names them."""
+    """Documents that jobs were rendered from, kept in `.trainform/snapshots/<digest>.yaml` while a lock names them."""
 
     digest: str
     trees: tuple[dict[str, Any], ...]
@@ -47,7 +44,7 @@ class Snapshot(NamedTuple):
 
 
 def digest_of(trees: Sequence[dict[str, Any]]) -> str:
-    """SHA-256, in hex, of the canonical JSON of some trees."""
+    """SHA-256 (hex) of the trees as canonical JSON."""
     return digest_of_file(_canonical(trees).encode(errors="surrogatepass"))
 
 
@@ -59,7 +56,7 @@ def digest_of_file(data: bytes) -> str:
 
 
 NOTHING = digest_of([])
-"""The digest of no document: there is no snapshot of it."""
+"""The digest of no documents; it has no snapshot."""
 
 
 def digests_of_files(files: Mapping[str, bytes]) -> dict[str, str]:
@@ -68,7 +65,7 @@ def digests_of_files(files: Mapping[str, bytes]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class CurrentInputs:
-    """Everything that jobs of one Environment would be rendered from today."""
+    """The current inputs of one Environment's jobs."""
 
     compiler: str
     plugins: Mapping[str, str]
@@ -82,7 +79,7 @@ class CurrentInputs:
         self.environment = Snapshot.of(_with_facts(self.inputs))
 
     def runtime(self, kind: str, namespace: str, name: str) -> Snapshot | None:
-        """The runtime of that name with its companions; None when there is none any more."""
+        """The runtime with its companions; None if it no longer exists."""
         key = (kind, namespace, name)
         if key not in self._runtimes:
             shipped = None if namespace else self.catalogue.get(name)
@@ -91,11 +88,11 @@ class CurrentInputs:
         return self._runtimes[key]
 
     def snapshots(self) -> list[Snapshot]:
-        """Of the Environment, and of the runtimes that were asked for so far."""
+        """Snapshots of the Environment and of the runtimes looked up so far."""
         return [self.environment, *filter(None, self._runtimes.values())]
 
     def pins(self, job: CompiledJob) -> Pins:
-        """What a job that was just compiled is pinned to. It has a runtime, or it would not be compiled."""
+        """The pins of a job that was just compiled, and therefore has a runtime."""
         assert job.runtime is not None
         key = job.runtime.key
         runtime = self.runtime(*key) or _snapshot(job.runtime)
@@ -105,7 +102,7 @@ class CurrentInputs:
         return Pins(self.compiler, pin, self.environment.digest, self.plugins, keys, self.plugin_code)
 
     def causes(self, pins: Pins, namespace: str) -> list[Cause]:
-        """Why a job of `namespace` with these pins is behind; empty when it is not."""
+        """Why a job in `namespace` with these pins is behind; empty if it is not."""
         found: list[Cause | None] = [_runtime_cause(pins.runtime, self.runtime(*pins.runtime.key))]
         if pins.environment != self.environment.digest:
             name = self._environment_name
@@ -134,8 +131,8 @@ class CurrentInputs:
 
 
 def changed_code(pins: Pins, versions: Mapping[str, str], code: Mapping[str, str]) -> list[str]:
-    """The packages with plugins of the same version, but not the same code, as a job was rendered with. A lock of an
-    earlier version does not say which code that was."""
+    """Plugin packages whose code changed without a new version since the job was rendered. Older lockfiles record no
+    code, which counts as unchanged."""
     same = (package for package, version in pins.plugins.items() if versions.get(package) == version)
     return sorted(package for package in same if pins.plugin_code.get(package, code[package]) != code[package])
 
@@ -152,14 +149,14 @@ def _snapshot(runtime: Input) -> Snapshot:
 
 
 def _with_facts(inputs: Inputs) -> list[dict[str, Any]]:
-    """The Environment, if there is a document of it, and its facts in an order that is not that of files."""
+    """The Environment, if declared, then its facts sorted by key, independent of file order."""
     own = [inputs.environment.document.tree] if inputs.environment else []
     facts = sorted(inputs.fact_documents, key=lambda document: key_of(document, inputs.namespace))
     return [*own, *(document.tree for document in facts)]
 
 
 def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes], source_digest: str = "") -> Lock:
-    """The lock of a job that was just compiled into `files`; `source_digest` as in Lock."""
+    """The lock of a job just compiled into `files`. `source_digest` as in Lock."""
     train_job = digest_of([job.document.tree])
     return Lock(train_job, job.document.file, current.pins(job), digests_of_files(files), source_digest)
 

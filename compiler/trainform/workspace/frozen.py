@@ -1,4 +1,4 @@
-"""Frozen jobs: those whose TrainJob did not change since they were rendered, and their files rebuilt from snapshots."""
+"""Frozen jobs, whose TrainJob is unchanged since rendering, and rebuilding their files from snapshots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FrozenJob(NamedTuple):
-    """A job that stays as it was rendered, with the document that did not change."""
+    """A frozen job with its unchanged TrainJob."""
 
     id: JobId
     document: Document
@@ -30,10 +30,8 @@ class FrozenJob(NamedTuple):
 
 
 def frozen_jobs(inputs: EnvironmentInputs, locks: LockStore) -> Iterator[FrozenJob]:
-    """The jobs of an environment whose TrainJob is what it was when their lock was written.
-
-    Not among them are those that need a compile to say what is wrong: two of one name, or with an error in their text.
-    """
+    """The jobs of an environment whose TrainJob still matches its lock. Leaves out jobs whose name is used twice or
+    whose text has errors: they must be compiled to report that."""
     faulty = {id(problem.place) for problem in inputs.sources.diagnostics if problem.severity == "error"}
     by_id: dict[JobId, list[Document]] = {}
     for document in inputs.train_jobs():
@@ -48,16 +46,14 @@ def frozen_jobs(inputs: EnvironmentInputs, locks: LockStore) -> Iterator[FrozenJ
 def take_frozen(
     inputs: EnvironmentInputs, locks: LockStore, thaws: Callable[[Lock], bool] = lambda lock: False
 ) -> list[FrozenJob]:
-    """Takes the frozen jobs out of an environment, so that only the others are compiled, but for those whose lock
-    `thaws`."""
+    """Remove and return the frozen jobs, so that only the others are compiled. Keeps jobs whose lock `thaws`."""
     found = [each for each in frozen_jobs(inputs, locks) if not thaws(each.lock)]
     inputs.leave_out(each.document for each in found)
     return found
 
 
 def keep_frozen_only(inputs: EnvironmentInputs, locks: LockStore) -> list[Diagnostic]:
-    """Leaves out the TrainJobs that changed or are new. Problems of lockfiles are returned: a broken one does not say
-    whether its job is frozen."""
+    """Leave out new and changed TrainJobs. Returns errors of broken lockfiles: their jobs may be frozen."""
     frozen = {id(job.document) for job in frozen_jobs(inputs, locks)}
     jobs = inputs.train_jobs()
     inputs.leave_out(document for document in jobs if id(document) not in frozen)
@@ -66,7 +62,7 @@ def keep_frozen_only(inputs: EnvironmentInputs, locks: LockStore) -> list[Diagno
 
 
 Rebuilt = dict[JobId, dict[str, bytes]]
-"""The files of jobs, by name."""
+"""Each job's files, by name."""
 
 
 def rebuild(
@@ -75,10 +71,8 @@ def rebuild(
     jobs: Iterable[FrozenJob],
     catalogue: Catalogue,
 ) -> tuple[Rebuilt, list[Diagnostic]]:
-    """The files of frozen jobs, compiled by this compiler from their snapshots.
-
-    A job that does not compile, or whose snapshots are missing, is left out. Snapshots that were changed are errors.
-    """
+    """The files of frozen jobs, compiled from their snapshots by this version of trainform. Jobs that do not compile or
+    lack a snapshot are left out; changed snapshots are errors."""
     groups: dict[tuple[str, str, str], list[FrozenJob]] = {}
     for job in jobs:
         groups.setdefault((job.id[0], *job.lock.pins.snapshots), []).append(job)
@@ -99,13 +93,13 @@ def rebuild(
 
 
 def missing_snapshots(root: str, lock: Lock) -> list[str]:
-    """The files of snapshots that a lock names and that are not there."""
+    """Files of the lock's snapshots that are missing."""
     files = [snapshot_file(digest) for digest in {*lock.pins.snapshots} - {NOTHING}]
     return sorted(file for file in files if file_bytes(root, file) is None)
 
 
 def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagnostic:
-    """The documents of a snapshot, or an error (TF712) where they are not what its digest says."""
+    """The documents of a snapshot, or an error (TF712) if it is unreadable or does not match its digest."""
     from trainform import source
 
     if digest == NOTHING:
@@ -146,13 +140,13 @@ def _compiled(environment: str, documents: list[Document], jobs: Sequence[Frozen
 
 
 def layout_of(environment: Any) -> Any:
-    """The layout that an Environment, as a compile read it, asks for."""
+    """The layout set by a compiled Environment."""
     model = environment.model if environment else None
     return model.spec.gitops.layout if model else "per-object"
 
 
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
-    """What the files of a frozen job hold, in the order in which a compile has objects."""
+    """The objects in a frozen job's files, in the order of a compile."""
     from trainform import source
     from trainform.core.finish import kind_order
     from trainform.output.kustomization import FILE

@@ -1,4 +1,4 @@
-"""What is compiled for one environment: documents, and what was wrong with the files that they came from."""
+"""The inputs of one environment: documents, and the problems of their files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ if TYPE_CHECKING:
 
 STDIN = "<stdin>"
 DEFAULT = "default"
-"""The name of the environment of a repository that declares none."""
+"""The environment's name in a repository that declares none."""
 
 
 @dataclass(slots=True)
 class SourceDocuments:
-    """Documents, and what was wrong with the files that they came from.
-
-    `digests` are those of the bytes of each file that holds one document, and nothing wrong.
-    """
+    """Documents and the problems of their files. `digests` has the digest of each file that holds exactly one document
+    and no problem."""
 
     documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -35,11 +33,9 @@ class SourceDocuments:
 
 @dataclass(slots=True, kw_only=True)
 class EnvironmentInputs:
-    """Everything that is compiled for one environment: the Environment, its facts and keys, runtimes, jobs.
-
-    `folder` is empty for `default`. Without a `document`, a folder was meant for an Environment that cannot be read.
-    `partial` says that there are more jobs than these; `reads` holds what is known of documents that were read before.
-    """
+    """Everything compiled for one environment: the Environment, its facts and keys, runtimes, jobs. `folder` is empty
+    for `default`; a folder without `document` has an unreadable Environment. `partial`: there are more jobs than these.
+    `reads` holds documents parsed earlier."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -55,11 +51,11 @@ class EnvironmentInputs:
         return (self.environment.spec.namespace if self.environment else None) or "default"
 
     def train_jobs(self) -> list[Document]:
-        """The TrainJobs, by their kind alone."""
+        """Documents of kind TrainJob, not validated."""
         return [each for each in self.sources.documents if each.tree.get("kind") == "TrainJob"]
 
     def leave_out(self, documents: Iterable[Document]) -> None:
-        """Removes documents, and the problems that are theirs; the others no longer are all jobs."""
+        """Remove documents and their problems, and mark the inputs as partial."""
         out = {id(document) for document in documents}
         if out:
             sources = self.sources
@@ -78,12 +74,12 @@ def load(file: str, data: bytes) -> SourceDocuments:
 
 
 def read_stream(data: bytes) -> EnvironmentInputs:
-    """The documents of a stream, an Environment perhaps among them."""
+    """The documents of a stream, which may include an Environment."""
     return EnvironmentInputs(sources=load(STDIN, data))
 
 
 def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> SourceDocuments:
-    """The documents of a file of jobs; a template is rendered with the values of the environment."""
+    """The documents of a job file. A template is rendered with the environment's values."""
     from trainform.io.repository import is_template
 
     if not is_template(file):

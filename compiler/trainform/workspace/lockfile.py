@@ -1,8 +1,6 @@
-"""Lockfiles: what one job was rendered from, and which files it owns.
-
-Each job has its own, `.trainform/locks/<environment>/<namespace>/<job>.lock`, so that two branches do not
-collide. Digests of sources are taken over their trees: comments and the order of keys do not count.
-"""
+"""Lockfiles: what a job was rendered from, and which files it owns. Each job has its own,
+`.trainform/locks/<environment>/<namespace>/<job>.lock`, so that branches do not collide. Source digests ignore comments
+and key order."""
 
 from __future__ import annotations
 
@@ -16,11 +14,11 @@ API_VERSION = "trainform.dev/v1alpha1"
 
 
 class LockError(ValueError):
-    """A lockfile that trainform did not write; the message says what is wrong with it."""
+    """An invalid lockfile; the message says what is wrong."""
 
 
 class RuntimePin(NamedTuple):
-    """A runtime as it was; `namespace` is empty for a ClusterTrainingRuntime. The digest covers companions."""
+    """A runtime at render time; `namespace` is empty for a ClusterTrainingRuntime. The digest covers companions."""
 
     kind: str
     namespace: str
@@ -33,13 +31,10 @@ class RuntimePin(NamedTuple):
 
 
 class Pins(NamedTuple):
-    """What a job stays on until it is changed or upgraded: everything that it was rendered with but itself.
-
-    `compiler` is the version of trainform; `plugins` the versions of other packages that provide plugins;
-    `environment` the digest of the Environment with its facts; `keys` the digests of the encrypted Secrets
-    that were copied in, by name; `plugin_code` the digests of the code of the other packages, which lockfiles of
-    earlier versions lack.
-    """
+    """What a job stays on until it is changed or upgraded: everything it was rendered with except its TrainJob.
+    `compiler` is trainform's version; `plugins` are the versions and `plugin_code` the code digests of third-party
+    plugin packages (older lockfiles lack the latter). `environment` is the digest of the Environment with its facts;
+    `keys` are digests of the copied encrypted Secrets, by name."""
 
     compiler: str
     runtime: RuntimePin
@@ -50,17 +45,14 @@ class Pins(NamedTuple):
 
     @property
     def snapshots(self) -> tuple[str, str]:
-        """The digests of the snapshots that are kept for these pins."""
+        """Digests of the snapshots for these pins."""
         return self.runtime.digest, self.environment
 
 
 class Lock(NamedTuple):
-    """`train_job` is the digest of the TrainJob after templating, `source` the file that it stands in, `files` the
-    digests of the files in the job's folder, by name.
-
-    `source_digest` is that of the bytes of `source`, where the TrainJob is all that the file holds: while the bytes
-    are the same, so is the TrainJob. Empty in other cases, and in lockfiles of earlier versions.
-    """
+    """`train_job` is the digest of the TrainJob after templating, `source` its file, `files` the digests of the job's
+    files by name. `source_digest` is that of the bytes of `source` if it holds only this TrainJob: same bytes mean the
+    same TrainJob. Else it is empty, as in older lockfiles."""
 
     train_job: str
     source: str
@@ -70,16 +62,15 @@ class Lock(NamedTuple):
 
 
 class LockFile(NamedTuple):
-    """What a lockfile says. While files are being replaced (`underway`), it also holds the `previous` lock, None where
-    there was none."""
+    """A parsed lockfile. While files are being replaced (`underway`), `previous` is the old lock, None if new."""
 
     lock: Lock
     underway: bool = False
     previous: Lock | None = None
 
     def settled(self, present: Mapping[str, str]) -> Lock | None:
-        """The lock that holds for a folder of these files (digests by name): the old one, or none, when a
-        run was stopped before it put the new files in place."""
+        """The lock that matches the `present` files (digests by name): the old one, or none, if a run was stopped
+        before it put the new files in place."""
         if not self.underway or present == self.lock.files:
             return self.lock
         return self.previous if present == (self.previous.files if self.previous else {}) else self.lock
@@ -94,7 +85,7 @@ def dump(file: LockFile) -> bytes:
 
 
 def _json(value: Any, margin: str = "\n") -> str:
-    """As `json.dumps(value, indent=2)` has it, which leaves its fast encoder for that."""
+    """Like `json.dumps(value, indent=2)`, which does not use the fast encoder."""
     if not isinstance(value, dict) or not value:
         return _encode(value)
     inner = f"{margin}  "
@@ -128,10 +119,8 @@ def _sorted(mapping: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse(data: bytes) -> LockFile:
-    """The lock that `data` holds. Raises LockError for anything that `dump` would not write.
-
-    A lock comes with the repository, from whoever wrote it: no name in it leads out of the job's folder.
-    """
+    """Parse a lockfile. Raises LockError for anything that `dump` would not write. Lockfiles are not trusted: no file
+    name in them may lead out of the job's folder."""
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -144,7 +133,7 @@ def parse(data: bytes) -> LockFile:
 
 
 def lock_in(data: bytes | None) -> Lock | None:
-    """The lock that `data` holds, as far as it is one; for lockfiles of other commits."""
+    """The lock in `data`, None if invalid; for lockfiles of other commits."""
     try:
         return parse(data).lock if data else None
     except LockError:

@@ -1,4 +1,4 @@
-"""TrainJobs marked in their files to run again."""
+"""Mark TrainJobs in their files to run again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class MarkedJob(NamedTuple):
-    """A job that is to run again for the `number`th time, and the environments that it goes to."""
+    """A job marked for its `number`th rerun, and its environments."""
 
     document: Document
     number: int
@@ -30,7 +30,7 @@ class MarkedJob(NamedTuple):
 
 @dataclass(slots=True)
 class Marking:
-    """New contents of files, not written yet, and what hinders it."""
+    """New file contents, not yet written, and the problems that prevent writing."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     jobs: list[MarkedJob] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Marking:
 
 
 def mark_jobs(repository: Repository, environments: Sequence[EnvironmentInputs]) -> Marking:
-    """Marks every TrainJob of the environments, each once, in the text that it stands in."""
+    """Mark every TrainJob of the environments once in its file's text."""
     marking = Marking()
     found: dict[tuple[str, int, object], tuple[Document, list[EnvironmentInputs]]] = {}
     for inputs in environments:
@@ -71,7 +71,7 @@ def _mark(repository: Repository, document: Document, marking: Marking) -> int:
 
 
 def _encoded_like(data: bytes, text: str) -> bytes:
-    """The text with the line ends, and the mark at its beginning, of the file that it stands in."""
+    """Encode `text` with the line endings and byte order mark of the original file."""
     ends = data.count(b"\r\n")
     if data.count(b"\r") != ends or ends not in (0, data.count(b"\n")):
         raise CannotMark("this file has mixed line endings: convert them, or add the annotation yourself")

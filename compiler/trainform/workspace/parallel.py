@@ -1,8 +1,7 @@
-"""The jobs of a repository in chunks, worked on side by side and forgotten as soon as their result is known.
+"""Process a repository's jobs in parallel chunks, keeping only the results.
 
-What a compile says about one job depends on that job and on what all jobs share: runtimes, Environments, facts, keys.
-What depends on several jobs shows in the `ChunkStats` of each chunk: where there is such a thing, all jobs are worked
-on once more in one piece, so that the answer is always that of the whole.
+A job's result depends on that job and on shared inputs: runtimes, Environments, facts, keys. If `ChunkStats` shows
+something that concerns several jobs, all are processed again in one piece, so the result is always that of the whole.
 """
 
 from __future__ import annotations
@@ -29,14 +28,11 @@ if TYPE_CHECKING:
     from trainform.workspace.inputs import EnvironmentInputs
 
 SMALLEST, LARGEST = 100, 500
-"""How many files a chunk has: fewer are not worth a process, more take memory."""
+"""Files per chunk: fewer are not worth a process, more take memory."""
 
 
 class Chunk(NamedTuple):
-    """Some of the files of jobs; None for all in one piece.
-
-    `first` is true for one chunk of all: it reports what is wrong with what all jobs share.
-    """
+    """Some of the job files; None means all in one piece. The `first` chunk reports problems of shared inputs."""
 
     files: Sequence[str] | None = None
     first: bool = True
@@ -46,28 +42,26 @@ class Chunk(NamedTuple):
         return self.files is None
 
     def found(self, outcome: Outcome, *, every_place: bool = False) -> list[Diagnostic]:
-        """What this chunk has to report: what was found in its files, and in what all jobs share."""
+        """The diagnostics of this chunk's files, and of shared inputs if it is the first chunk."""
         general = self.own(outcome.diagnostics)
         return self.portable([*general, *(each for job in outcome.jobs for each in job.diagnostics)], every_place)
 
     def own(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Without problems of what all jobs share, where another chunk reports those."""
+        """Drop problems of shared inputs if another chunk reports them."""
         files = set(self.files or ())
         return [each for each in diagnostics if self.first or each.file in files]
 
     def portable(self, diagnostics: Iterable[Diagnostic], every_place: bool = False) -> list[Diagnostic]:
-        """As they are, for a whole; else small enough to travel between processes."""
+        """Copies that can be sent between processes; unchanged if the chunk is the whole."""
         return [*diagnostics] if self.is_whole else portable(diagnostics, every_place=every_place)
 
 
 @dataclass(slots=True)
 class ChunkStats:
-    """What a chunk holds that may concern others.
-
-    `names` are its jobs, before frozen ones are taken out. `has_others` says that a document is not a TrainJob. `jobs`
-    counts those of each environment that were compiled or are frozen; `unmatched` is what its Environment says about
-    jobs and no job here matched. `compiled` are the environments of which every job here was compiled, without errors.
-    """
+    """What a chunk holds that may concern others. `names` are its jobs, frozen ones included. `has_others`: it has
+    documents other than TrainJobs. `jobs` counts the compiled and frozen jobs of each environment; `unmatched` is what
+    its Environment says about jobs but no job here matched. In `compiled` environments, every job here compiled without
+    errors."""
 
     names: list[JobId] = field(default_factory=list)
     has_others: bool = False
@@ -78,7 +72,7 @@ class ChunkStats:
 
     @classmethod
     def of(cls, environments: Sequence[EnvironmentInputs], chunk: Chunk) -> ChunkStats:
-        """Those of the documents of a chunk; a whole has no neighbors that it may concern."""
+        """Stats of a chunk's documents; empty for a whole, which concerns no other chunk."""
         stats = cls()
         if chunk.files is None:
             return stats
@@ -92,7 +86,7 @@ class ChunkStats:
     def add_outcome(
         self, environments: Sequence[EnvironmentInputs], outcome: Outcome, left_out: Collection[JobId]
     ) -> None:
-        """What became of the jobs; `left_out` are those that were not compiled, for being frozen for example."""
+        """Add the result of a compile. `left_out` jobs were not compiled, for example because they are frozen."""
         self.failed = bool(outcome.failures)
         for each, compilation in zip(environments, outcome.compilations, strict=True):
             left = sum(job[0] == each.name for job in left_out)
@@ -120,12 +114,9 @@ def map_chunks(
     known: Result | None = None,
     one_piece: bool = False,
 ) -> list[Result]:
-    """What `work` makes of the jobs of each chunk, in the order of their files.
-
-    `workers` is the number of processes; 0 for as many as there are processors. With `files`, only those are worked on,
-    and `known` is the result of all others. With `one_piece`, or where something concerns several chunks, there is one
-    result, that of all jobs in one piece. Raises InvocationError for a worker that was killed.
-    """
+    """The results of `work` for each chunk, in file order. `workers` is the number of processes (0: one per processor).
+    With `files`, only those are processed, and `known` is the result for all others. With `one_piece`, or if something
+    concerns several chunks, there is a single result. Raises InvocationError if a worker is killed."""
     workers = workers or processors()
     chunks = _chunks(workspace.job_files if files is None else files, workers)
     if one_piece or (known is None and len(chunks) < 2):
@@ -164,7 +155,7 @@ def _work_on(workspace: Workspace, work: Work[Result], chunk: Chunk) -> Result:
 
 
 def _warm_up(workspace: Workspace) -> None:
-    """Compiles the jobs of one file, for what that leaves in memory: every worker would have to make it itself."""
+    """Compile one file's jobs to fill caches that each worker would otherwise fill itself."""
     from trainform.workspace.compilation import compile_environments
 
     reads: dict[Document, Read] = {}
@@ -174,7 +165,7 @@ def _warm_up(workspace: Workspace) -> None:
 
 
 def _leaves_questions(environments: Sequence[EnvironmentInputs], found: Sequence[ChunkStats]) -> bool:
-    """Whether an environment has no job at all, or its Environment names jobs that are in none of the chunks."""
+    """Whether an environment has no job, or its Environment names jobs that are in no chunk."""
     for each in environments:
         own = [stats for stats in found if stats.jobs.get(each.name)]
         if not own:
@@ -186,11 +177,8 @@ def _leaves_questions(environments: Sequence[EnvironmentInputs], found: Sequence
 
 
 def portable(diagnostics: Iterable[Diagnostic], *, every_place: bool = False) -> list[Diagnostic]:
-    """Copies that can be pickled: file and line instead of the document.
-
-    Without `every_place`, lines are looked up only where they may be shown: for errors, and for warnings in the first
-    few files of each code (see `brief`).
-    """
+    """Copies that can be pickled: file and line instead of the document. Without `every_place`, looks up lines only if
+    they may be shown: for errors, and for warnings in the first few files of each code (see `brief`)."""
     found = [*diagnostics]
     files: dict[str, set[str]] = {}
     for each in found:

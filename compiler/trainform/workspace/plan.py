@@ -1,4 +1,4 @@
-"""What a build changes, worked out before any of it is done."""
+"""The changes of a build, planned before anything is written."""
 
 from __future__ import annotations
 
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """What a build was asked for.
-
-    `jobs` and `environments` limit it; empty means all. `upgrade`: render frozen jobs again, only those on `runtime` if
-    it is given; changed jobs are left alone unless named in `jobs`. `detailed`: the result has objects, for JSON.
-    `workers` as for `map_chunks`. Without `cached`, the build cache is ignored.
-    """
+    """Options of a build. `jobs` and `environments` limit it; empty means all. `upgrade`: render frozen jobs again,
+    only those on `runtime` if given; changed jobs are left alone unless named in `jobs`. `detailed`: include objects,
+    for JSON. `workers` as for `map_chunks`. `cached`: use the build cache."""
 
     jobs: Sequence[str] = ()
     environments: Sequence[str] = ()
@@ -51,7 +48,7 @@ class BuildOptions:
 
     @property
     def prunes(self) -> bool:
-        """Whether deleted jobs are removed: not if only some jobs were asked for."""
+        """Whether deleted jobs are removed: not by an upgrade, nor if only some jobs were asked for."""
         return not (self.upgrade or self.jobs)
 
     @property
@@ -70,7 +67,7 @@ class BuildOptions:
 
 
 class Details(NamedTuple):
-    """Everything that is known about jobs that were planned in one piece, for JSON and previews."""
+    """Details of jobs planned in one piece, for JSON and previews."""
 
     outcome: Outcome
     frozen: list[FrozenJob]
@@ -81,15 +78,14 @@ class Details(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class ChangeSet:
-    """What becomes of some jobs, or of all. Nothing of it is done yet; it may come from another process.
+    """Planned changes of some or all jobs, not yet applied; may come from another process.
 
-    `jobs` are the changes by job, staged; `files` those of files that no single job owns (None: remove).
-    `present` are the jobs that have a TrainJob, be it a faulty one; `locked` those that have a lock afterwards, `gone`
-    those that are removed, `elsewhere` those of other shards. `wrote` and `removed` are paths to report.
-    `pinned` counts the locks that name a snapshot; `snapshots` are those to write. `lists` are the folders that the
-    `kustomization.yaml` of each shared folder is to name.
-    `diagnostics` were found in the inputs; `conflicts` stand in the way of writing. `unwritable`: the disk does not
-    take the files. `facts` are what the cache may remember of unchanged jobs, `clean_files` the files of only those.
+    `jobs` are the staged changes by job; `files` the changes of files that no single job owns (None: remove). `present`
+    jobs have a TrainJob, even a faulty one; `locked` jobs have a lock afterwards; `gone` jobs are removed; `elsewhere`
+    jobs are in other shards. `wrote` and `removed` are paths to report. `pinned` counts locks by snapshot; `snapshots`
+    are to be written. `lists` are the folders for each shared `kustomization.yaml`. `diagnostics` come from the inputs;
+    `conflicts` prevent writing. `unwritable`: staging to disk failed. `facts` of unchanged jobs are for the cache;
+    `clean_files` hold only such jobs.
     """
 
     stats: ChunkStats = field(default_factory=ChunkStats)
@@ -116,7 +112,7 @@ class ChangeSet:
 
     @classmethod
     def merge(cls, parts: Sequence[ChangeSet]) -> ChangeSet:
-        """What becomes of the jobs of all parts."""
+        """Combine the plans of all chunks."""
         if len(parts) == 1:
             return parts[0]
         whole = cls()
@@ -143,7 +139,7 @@ class ChangeSet:
         return [*self.diagnostics, *self.conflicts]
 
     def may_write(self, options: BuildOptions) -> bool:
-        """If anything has an error, nothing is written; with `keep_going`, the jobs without errors are."""
+        """Any error prevents writing; with `keep_going`, the jobs without errors are written."""
         if options.dry_run or self.unwritable:
             return False
         return options.keep_going or not has_errors(self.problems())
@@ -155,8 +151,8 @@ class ChangeSet:
     def put(
         self, on_disk: JobOnDisk | Diagnostic, lock: Lock, files: Mapping[str, bytes] | None = None
     ) -> JobChange | None:
-        """Plan this lock and these files for a job; without `files`, it keeps those it has. Returns what changes, if
-        anything does, and there is no conflict."""
+        """Plan this lock and these files for a job (None: keep its files). Returns the change; None if there is none,
+        or a conflict."""
         if isinstance(on_disk, Diagnostic):
             self.conflicts.append(on_disk)
             return None
@@ -167,7 +163,7 @@ class ChangeSet:
         self.pinned.update(lock.pins.snapshots)
         path, text = paths.lockfile_path(on_disk.id), dump(LockFile(lock))
         if on_disk.digests != lock.files:
-            assert files is not None  # only frozen jobs come without, and their folder is what their lock says
+            assert files is not None  # only intact frozen jobs come without files
             self._report(on_disk, lock)
             underway = dump(LockFile(lock, True, on_disk.lock)) if on_disk.digests else b""
             return JobChange(on_disk.folder, path, files, text, underway)
@@ -182,7 +178,7 @@ class ChangeSet:
         self.removed += [f"{on_disk.folder}/{name}" for name in on_disk.digests if name not in lock.files]
 
     def prune(self, workspace: Workspace, options: BuildOptions) -> None:
-        """Removes deleted jobs. A TrainJob may be hidden by an error, so that nothing is removed while there is any."""
+        """Remove deleted jobs, unless there is any error: it may hide a TrainJob."""
         asked = options.environments
         known = [job for job in workspace.locks.ids() if not asked or job[0] in asked]
         alive = self.present | self.elsewhere
@@ -194,7 +190,7 @@ class ChangeSet:
             self.gone |= {job for job in gone if not options.shard.has(job) or self._drop(workspace.locks, job)}
 
     def _drop(self, locks: LockStore, job: JobId) -> bool:
-        """A job's files, folder and lock are removed, if nothing stands in the way."""
+        """Plan to remove a job's folder and lock. Returns False on a conflict."""
         on_disk = locks.on_disk(job)
         conflicts = [on_disk] if isinstance(on_disk, Diagnostic) else on_disk.conflicts({})
         self.conflicts += conflicts

@@ -1,4 +1,4 @@
-"""What `trainform report` shows of jobs: frozen ones from their manifests, the others compiled."""
+"""Gather jobs for `trainform report`: frozen ones from their manifests, others compiled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MISSING = "its rendered JobSet is missing: run `trainform render`"
 
 
 class Gathered(NamedTuple):
-    """The jobs of each environment as `trainform render` would leave them, and who is behind."""
+    """The jobs of each environment as `trainform render` would leave them, and which are behind."""
 
     fleets: tuple[Fleet, ...]
     behind: Behind
@@ -49,7 +49,7 @@ def gather(workspace: Workspace) -> Gathered:
 
 
 def _notes(late: Behind) -> dict[JobId, list[str]]:
-    """What is said about each job that is behind."""
+    """A note for each reason why a job is behind."""
     notes: dict[JobId, list[str]] = {}
     for cause, jobs in late.items():
         for job in jobs:
@@ -60,7 +60,7 @@ def _notes(late: Behind) -> dict[JobId, list[str]]:
 def _frozen(
     repository: Repository, jobs: Iterable[FrozenJob], notes: dict[JobId, list[str]], current: CurrentInputs
 ) -> Iterator[Known]:
-    """Frozen jobs are what their files say. Their framework is that of the runtime of today."""
+    """Frozen jobs, read from their manifests. The framework comes from the current runtime."""
     for job in jobs:
         pin = job.lock.pins.runtime
         jobset = _jobset(rendered_objects(repository, job))

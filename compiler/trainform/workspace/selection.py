@@ -1,4 +1,4 @@
-"""Which jobs a command line names: `[namespace/]name`, or the path of a file."""
+"""Select the jobs named on the command line, by `[namespace/]name` or file path."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def job_id(inputs: EnvironmentInputs, document: Document) -> JobId:
-    """Environment, namespace (the environment's where the TrainJob gives none) and name, as far as it is given."""
+    """Environment, namespace (default: the environment's) and name (empty if not given)."""
     given = metadata_of(document.tree)
     return inputs.name, str(given.get("namespace") or inputs.namespace), str(given.get("name") or "")
 
 
 def is_selected(inputs: EnvironmentInputs, document: Document) -> bool:
-    """Whether the selector of the Environment takes a TrainJob, by its labels as written."""
+    """Whether the Environment's selector matches a TrainJob's labels as written."""
     from trainform.api.selectors import matches_labels
 
     if inputs.environment is None:
@@ -34,11 +34,9 @@ def is_selected(inputs: EnvironmentInputs, document: Document) -> bool:
 
 
 def select(environments: Sequence[EnvironmentInputs], asked: Sequence[str], root: str) -> list[Diagnostic]:
-    """Leave only the TrainJobs that `asked` names, with everything that is not a TrainJob.
-
-    A name without namespace means the jobs of that name in every namespace. A job that no environment has is an
-    error (TF705), which is returned. When all are found, problems of files that hold none of them are left out.
-    """
+    """Keep only the TrainJobs that `asked` names, and all other documents. A name without namespace matches in every
+    namespace. Returns an error (TF705) for each unknown job; if there is none, problems of files without remaining
+    documents are dropped."""
     missing = [job for job in asked if not any(_matching(each, job, root) for each in environments)]
     known = [(*job_id(each, job), job.file) for each in environments for job in each.train_jobs()] if missing else []
     for each in environments:
@@ -64,7 +62,7 @@ def _matching(inputs: EnvironmentInputs, asked: str, root: str) -> list[Document
 
 
 def _paths(path: str, root: str) -> set[str]:
-    """What a path on the command line may mean, relative to the root: from here, or from the root."""
+    """Paths relative to the root that `path` may mean: from the current folder or from the root."""
     places = {os.path.abspath(path), os.path.join(root, path), os.path.realpath(path)}
     return {os.path.relpath(place, root).replace(os.sep, "/") for place in places}
 

@@ -1,9 +1,6 @@
-"""`--shard 2/4`: one of four runs, on four machines, that together do what one run would.
-
-A job belongs to a shard by a hash of its environment, namespace and name alone, so that it stays there whatever else is
-added. What jobs share (lists of folders, snapshots, `.gitattributes`) belongs to the first shard: no file is written by
-two, and the files of all shards together are those of one run.
-"""
+"""`--shard 2/4`: several runs, on several machines, that together write the same files as one run. A hash of its
+environment, namespace and name assigns each job, so adding jobs moves none. Files that jobs share (folder lists,
+snapshots, `.gitattributes`) belong to the first shard, so no file is written twice."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Shard(NamedTuple):
-    """The shard `number`, counted from 1, `of` so many."""
+    """Shard `number` (from 1) of `of` shards."""
 
     number: int
     of: int
@@ -38,7 +35,7 @@ class Shard(NamedTuple):
 
 
 ALL = Shard(1, 1)
-"""Everything: what is done without `--shard`."""
+"""Everything, as without `--shard`."""
 
 
 class JobElsewhere(NamedTuple):
@@ -49,7 +46,7 @@ class JobElsewhere(NamedTuple):
 
 
 def take_other_shards(inputs: EnvironmentInputs, shard: Shard) -> list[JobElsewhere]:
-    """Takes the jobs of other shards out of an environment; those that its selector takes are returned."""
+    """Remove the jobs of other shards; return those that the environment's selector matches."""
     if shard.of == 1:
         return []
     found = [JobElsewhere(job_id(inputs, document), document) for document in inputs.train_jobs()]
@@ -60,13 +57,13 @@ def take_other_shards(inputs: EnvironmentInputs, shard: Shard) -> list[JobElsewh
 
 
 def frozen_lock(job: JobElsewhere, locks: LockStore) -> Lock | None:
-    """The lock of a job whose TrainJob did not change since."""
+    """The job's lock, if the job is frozen."""
     lock = locks.lock(job.id)
     return lock if lock is not None and is_frozen(lock, job.document) else None
 
 
 def pinned_snapshots(job: JobElsewhere, lock: Lock | None, current: CurrentInputs) -> set[str]:
-    """The digests of the snapshots that the lock of a job of another shard will name: those of `lock`, if it stays."""
+    """Digests of the snapshots that another shard's job will be pinned to: those of `lock` if it is kept."""
     if lock is not None:
         return {*lock.pins.snapshots}
     runtime = current.runtime(*_runtime(job)) if isinstance(_reference(job), dict) else None
@@ -85,7 +82,7 @@ def _runtime(job: JobElsewhere) -> tuple[str, str, str]:
 
 
 def parse(text: str) -> Shard:
-    """The shard that `2/4` on a command line means. Raises InvocationError for anything else."""
+    """Parse a shard such as `2/4`. Raises InvocationError for anything else."""
     number, _, count = text.partition("/")
     if not (number.isascii() and number.isdigit() and count.isascii() and count.isdigit()):
         raise InvocationError(f'"{text}" is not a shard: write 2/4 for the second of four', "--shard")

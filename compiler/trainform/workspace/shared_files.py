@@ -1,4 +1,4 @@
-"""Files that no single job owns: the lists of shared folders, snapshots, and git's attributes."""
+"""Files that no single job owns: lists of shared folders, snapshots and `.gitattributes`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ _TEXT = """\
 
 
 class SharedList(NamedTuple):
-    """A `kustomization.yaml` of an environment or a namespace, and the folders that it should list: none, where it
-    should not be there."""
+    """The `kustomization.yaml` of an environment or namespace, and the folders it should list (none: no file)."""
 
     file: str
     environment: str
@@ -43,13 +42,13 @@ class SharedList(NamedTuple):
         return kustomization(self.folders) if self.folders else None
 
     def is_current(self, found: bytes | None) -> bool:
-        """Whether the file lists these folders and no others, in whatever order a merge left them."""
+        """Whether the file lists exactly these folders, in any order, as merges may reorder them."""
         listed = folders_in(found) if found is not None else []
         return listed == sorted(self.folders) and (found is None) == (not self.folders)
 
 
 def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId]) -> list[SharedList]:
-    """The lists of all folders that jobs share, or shared before."""
+    """The lists of all folders that jobs share now or shared before."""
     folders: dict[tuple[str, str], set[str]] = {}
     for job in {*before, *after}:
         environment, namespace, name = job
@@ -64,14 +63,14 @@ def shared_lists(rendered: str, before: Iterable[JobId], after: Collection[JobId
 
 
 def add_shared_files(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
-    """The files that jobs share, as they should be once the plan is applied: the first shard sees to them."""
+    """Plan the files that jobs share. Only the first shard does this."""
     _add_lists(plan, workspace, options, cache)
     _add_snapshots(plan, workspace)
     _add_attributes(plan, workspace)
 
 
 def _add_lists(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cache: BuildCache) -> None:
-    """A list that says more than which folders there are was edited by hand, and is an error."""
+    """A list with content other than folders was edited by hand, which is an error."""
     repository, ids = workspace.repository, workspace.locks.ids()
     named = options.environments or {job[0] for job in ids} if options.prunes else ()
     environments = {*named, *(job[0] for job in (*plan.jobs, *plan.elsewhere))}
@@ -91,7 +90,7 @@ def _add_lists(plan: ChangeSet, workspace: Workspace, options: BuildOptions, cac
 
 
 def _add_snapshots(plan: ChangeSet, workspace: Workspace) -> None:
-    """Snapshots that a lock names and that are at hand are written; those that no lock names are removed."""
+    """Write the available snapshots that locks name; remove those that no lock names."""
     locks, pinned, are_sound = workspace.locks, set(plan.pinned), True
     left = [job for job in locks.ids() if job not in plan.locked]
     staying = [job for job in left if job not in plan.elsewhere and job not in plan.gone]
@@ -107,7 +106,7 @@ def _add_snapshots(plan: ChangeSet, workspace: Workspace) -> None:
 
 
 def _add_attributes(plan: ChangeSet, workspace: Workspace) -> None:
-    """Tell git what is generated: in a new `.gitattributes`, since one that exists is the user's."""
+    """Mark generated files in a new `.gitattributes`; an existing one belongs to the user."""
     repository = workspace.repository
     found = paths.file_bytes(repository.root, ATTRIBUTES)
     if found is None and plan.remaining(workspace):

@@ -1,4 +1,4 @@
-"""Jobs as earlier runs left them: their lockfiles, and what became of their manifests since."""
+"""Lockfiles and rendered folders as they are on disk."""
 
 from __future__ import annotations
 
@@ -20,12 +20,8 @@ RESTORE = "restore it: `git checkout -- {0}`; or delete it and run `trainform re
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JobOnDisk:
-    """One job as it stands on disk.
-
-    `digests` are those of the files in its folder by name, empty for what is not a regular file. `lock` is the one
-    that holds for them; `lockfile` what the lockfile says, perhaps of a run that was interrupted. Both are None
-    for a job that was never rendered.
-    """
+    """One job on disk. `digests` are those of the files in its folder, by name; empty for irregular files. `lock` is
+    the one that applies to them; `lockfile` may come from an interrupted run. Both are None if never rendered."""
 
     id: JobId
     folder: str
@@ -40,15 +36,15 @@ class JobOnDisk:
 
     @property
     def missing(self) -> list[str]:
-        """Files of the job that are gone."""
+        """Owned files that are gone."""
         return [name for name in self.owned if name not in self.digests]
 
     def edited(self, wanted: Mapping[str, str]) -> list[str]:
-        """Files of the job that are neither as they were written nor as they are `wanted`."""
+        """Owned files that match neither the lock nor `wanted`."""
         return [name for name in self._unexpected(wanted) if name in self.owned]
 
     def foreign(self, wanted: Mapping[str, str]) -> list[str]:
-        """What is in the folder, is in no lock, and is not by chance as it is `wanted`."""
+        """Files in the folder that are not owned and do not match `wanted`."""
         return [name for name in self._unexpected(wanted) if name not in self.owned]
 
     def _unexpected(self, wanted: Mapping[str, str]) -> list[str]:
@@ -56,14 +52,14 @@ class JobOnDisk:
         return [n for n, digest in self.digests.items() if digest not in (owned.get(n), wanted.get(n))]
 
     def conflicts(self, wanted: Mapping[str, str]) -> list[Diagnostic]:
-        """Why the folder cannot be made to hold the files `wanted` (digests by name) and nothing else."""
+        """What prevents replacing the folder's contents with `wanted` (digests by name)."""
         edited = [edited_by_hand(f"{self.folder}/{name}") for name in self.edited(wanted)]
         return edited + [_foreign(f"{self.folder}/{name}") for name in self.foreign(wanted)]
 
 
 @dataclass(slots=True)
 class LockStore:
-    """The lockfiles of a repository. Lockfiles and folders are read when they are asked for, each once."""
+    """A repository's lockfiles and job folders, each read once, on demand."""
 
     repository: Repository
     _ids: dict[JobId, None] | None = None
@@ -73,7 +69,7 @@ class LockStore:
     _names_in: dict[str, set[str]] = field(default_factory=dict)
 
     def ids(self) -> list[JobId]:
-        """All jobs that have a lockfile, be it a broken one, in order."""
+        """All jobs with a lockfile, even a broken one, sorted."""
         return [*self._known()]
 
     def _known(self) -> dict[JobId, None]:
@@ -82,25 +78,25 @@ class LockStore:
         return self._ids
 
     def fresh(self) -> LockStore:
-        """The same jobs, nothing of them read as yet."""
+        """A copy with the same jobs, but nothing read yet."""
         return LockStore(self.repository, self._known())
 
     def broken(self, job: JobId) -> Diagnostic | None:
-        """What is wrong with the lockfile of a job."""
+        """The error of a job's lockfile, if it is broken."""
         lock = self._lock(job)
         return lock if isinstance(lock, Diagnostic) else None
 
     def passing(self, jobs: Iterable[JobId]) -> Iterator[LockFile | Diagnostic | None]:
-        """The lockfile of each of some jobs, of which there may be many: none is kept in memory."""
+        """The lockfile of each job, not kept in memory, since there may be many."""
         return (self._locks[job] if job in self._locks else _parsed(job, self.repository) for job in jobs)
 
     def lockfile(self, job: JobId) -> LockFile | None:
-        """What the lockfile says; None where there is none, or a broken one."""
+        """The parsed lockfile; None if missing or broken."""
         lock = self._lock(job)
         return lock if isinstance(lock, LockFile) else None
 
     def lock(self, job: JobId) -> Lock | None:
-        """The lock that holds for a job; its folder is read only after a run that was interrupted."""
+        """The lock that applies to a job. Reads its folder only after an interrupted run."""
         found = self.lockfile(job)
         if found is None or not found.underway:
             return found.lock if found else None
@@ -108,7 +104,7 @@ class LockStore:
         return None if isinstance(on_disk, Diagnostic) else on_disk.lock
 
     def on_disk(self, job: JobId) -> JobOnDisk | Diagnostic:
-        """A job as it stands on disk; without a lock, and perhaps without files, where it is new."""
+        """A job as it is on disk. A new job has no lock and may have no files."""
         if job not in self._on_disk:
             lock = self._lock(job)
             self._on_disk[job] = lock if isinstance(lock, Diagnostic) else self._read(job, lock)
@@ -137,7 +133,7 @@ class LockStore:
         return self._locks.get(job)
 
     def _leads_out(self, path: str) -> bool:
-        """Through a link, which is looked for once in all that is above the folders, or locks, of a namespace."""
+        """Whether a link in `path` leads out of the repository. Folders above a job are checked once."""
         root = self.repository.root
         return self.parent_leads_out(path) or (paths.is_link(root, path) and paths.leads_out(root, path))
 
@@ -148,10 +144,8 @@ class LockStore:
         return self._leading_out[above]
 
     def _is_new(self, job: JobId, folder: str) -> bool:
-        """Whether there is certainly nothing of a job without a lockfile: each namespace is listed once.
-
-        Some file systems do not tell upper case from lower case.
-        """
+        """Whether a job without a lockfile surely has no files. Lists each namespace once, and ignores case, as some
+        file systems do."""
         if self.parent_leads_out(folder) or self.parent_leads_out(paths.lockfile_path(job)):
             return False
         above = folder.rpartition("/")[0]
@@ -182,7 +176,7 @@ def _is_sound(job: JobId) -> bool:
 
 
 _is_part = lru_cache(is_part)
-"""For the parts that many jobs have in common."""
+"""Cached for parts that many jobs share."""
 
 
 def edited_by_hand(file: str) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""Every problem of a repository: what `trainform validate` finds."""
+"""Find every problem in a repository, for `trainform validate`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Validation:
-    """What is found in some files, or in all. `documents` counts them, `files` are those that hold any."""
+    """The result for some or all files: `documents` is their number, `files` are those that hold any."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     documents: int = 0
@@ -32,7 +32,7 @@ class Validation:
 
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
-    """Every problem of the jobs of a shard, and of what all jobs share; who is behind is among the diagnostics."""
+    """Every problem of a shard's jobs and of shared inputs, including which jobs are behind."""
     whole = Validation()
     parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
     for part in parts:

@@ -1,1 +1,1 @@
-"""One command a file. Nothing but click is imported before a command runs."""
+"""One module per command. Only click is imported before a command runs."""

@@ -37,7 +37,7 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     errors = outcome.errors()
     facts = [each for each in outcome.diagnostics if each.severity == "warning"]
     print_diagnostics([*errors, *facts], sys.stderr)
-    # With an error among the facts no verdict would be worth anything.
+    # If a fact has an error, no verdict is reliable.
     sound = [each for each in outcome.compilations if not has_errors(each.diagnostics)]
     environments = {each.environment: _capacity(each) for each in sound}
     _print(environments, form)

@@ -1,4 +1,4 @@
-"""`trainform check`: does what is rendered follow from its inputs, untouched by hand?"""
+"""`trainform check`: verify that rendered files match their inputs."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
 
 
 def _advice(verdict: Verdict) -> str:
-    """What to do; a snapshot that is gone, and is not of today's, comes from git alone."""
+    """What to do; a missing snapshot that is no longer current can only be restored with git."""
     from trainform.io.paths import SNAPSHOTS
 
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):

@@ -1,4 +1,4 @@
-"""`trainform cmp`: the compiler as a config management plugin of Argo CD."""
+"""`trainform cmp`: the compiler as an Argo CD config management plugin."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from trainform.workspace.inputs import EnvironmentInputs
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
-"""The variable with the parameters of the Application, as JSON."""
+"""The environment variable with the Application's parameters, as JSON."""
 
 VARIABLES = {"environment": "ARGOCD_ENV_TRAINFORM_ENVIRONMENT", "jobs": "ARGOCD_ENV_TRAINFORM_JOBS"}
-"""Each parameter as a variable, for Applications that set `plugin.env`; blanks separate jobs. Parameters win."""
+"""Variables for Applications that set `plugin.env`; blanks separate jobs. Parameters take precedence."""
 
 
 @click.group()
@@ -95,7 +95,7 @@ def parameters() -> int:
 
 
 class Parameters(NamedTuple):
-    """What the Application asks for; empty means: whatever there is."""
+    """The Application's parameters; empty means all jobs, or the only environment."""
 
     environment: str = ""
     jobs: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ def _chosen(settings: Parameters) -> tuple[list[EnvironmentInputs], list[Diagnos
 
 
 def _paths(repository: Repository) -> list[str] | None:
-    """The current folder where it is one of jobs; else everything."""
+    """The current folder if it is inside the jobs folder; else None, for everything."""
     from trainform.io.repository import inside
 
     here, jobs = os.path.realpath("."), os.path.join(repository.root, repository.settings.jobs)

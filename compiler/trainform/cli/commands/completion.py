@@ -1,4 +1,4 @@
-"""`trainform completion`: the script that teaches a shell to complete our command lines."""
+"""`trainform completion`: print a shell completion script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trainform diff`: what a change of the repository does to its jobs."""
+"""`trainform diff`: how a change affects jobs."""
 
 from __future__ import annotations
 

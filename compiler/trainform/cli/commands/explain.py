@@ -1,4 +1,4 @@
-"""`trainform explain`: who set each field of what a job becomes."""
+"""`trainform explain`: what set each field of a rendered job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Explained(NamedTuple):
-    """One job in one environment, and the fields that were asked for, object by object."""
+    """One job in one environment, and the requested fields of each object."""
 
     job: CompiledJob
     selections: list[Selection]
@@ -59,7 +59,7 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
 
 
 def _explained(environments: Sequence[EnvironmentInputs], outcome: Outcome, recorder: Recorder) -> list[Explained]:
-    """The jobs without an error, all their fields."""
+    """All fields of the jobs without errors."""
     from trainform.review.explain.fields import everything
     from trainform.review.explain.owners import explain as owners
 
@@ -72,7 +72,7 @@ def _explained(environments: Sequence[EnvironmentInputs], outcome: Outcome, reco
 
 
 def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained]:
-    """What FIELD means in each job; one that does not have it is left out, unless none has."""
+    """The match for FIELD in each job that has it. Raises BadParameter if none has it or it is ambiguous."""
     from trainform.review.explain.fields import FieldError, find
 
     if field is None:
@@ -90,7 +90,7 @@ def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained
 
 
 def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
-    """With `several` jobs, each is told apart by its namespace and environment."""
+    """With `several` jobs, also print each one's namespace and environment."""
     from trainform.cli.terminal import print_result, wants_colour
     from trainform.review.explain.text import render_explained
 

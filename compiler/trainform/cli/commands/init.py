@@ -1,4 +1,4 @@
-"""`trainform init`: a repository to start with, and what connects it to Argo CD or Flux."""
+"""`trainform init`: create a repository, and connect it to Argo CD or Flux."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _check_name(environment: str) -> None:
 
 
 def _next(folder: str, engine: str, environment: str) -> Iterator[str]:
-    """What to do now, as commands; a line that begins with # is not one."""
+    """The next steps as shell commands; lines that begin with # are comments."""
     if os.path.realpath(folder) != os.path.realpath("."):
         yield f"# in {folder}:"
     if engine == "argocd":

@@ -1,4 +1,4 @@
-"""`trainform keys`: make the keys that jobs lack."""
+"""`trainform keys`: create the missing keys of jobs."""
 
 from __future__ import annotations
 

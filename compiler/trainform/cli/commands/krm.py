@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from trainform.workspace.compilation import Outcome
 
 LOCAL = "config.kubernetes.io/local-config"
-"""An annotation: the object is for tools, and no orchestrator applies it."""
+"""Annotation of objects that are for tools only: orchestrators do not apply them."""
 
 OURS = ("job", "runtime", "environment")
 
 NOT_TOLD = ("TF204",)
-"""Codes that are no news here: a function is given all kinds, and leaves alone what is not its own."""
+"""Codes not reported here: a function receives all kinds, and ignores those that are not its own."""
 
 
 @command()
@@ -61,12 +61,12 @@ def krm() -> int:
 
 
 def _for_people(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """What stderr tells: an orchestrator shows it in the midst of other things."""
+    """What to print on stderr, which an orchestrator mixes with other output: no infos."""
     return [each for each in diagnostics if each.severity != "info"]
 
 
 def _places(found: ResourceList, outcome: Outcome) -> list[Replacement]:
-    """What becomes of each item. An object that is there already, from an earlier run, is replaced where it is."""
+    """The replacement of each item. Objects from an earlier run are replaced in place."""
     from trainform.output.krm.resource_list import orchestrated
     from trainform.output.krm.rewrite import Replacement
 
@@ -85,7 +85,7 @@ def _places(found: ResourceList, outcome: Outcome) -> list[Replacement]:
 
 
 def _companions(outcome: Outcome) -> set[int]:
-    """The objects that runtimes bring along: each job has got its own of them."""
+    """The companion objects of runtimes; each job gets its own copies."""
     runtimes = [runtime for each in outcome.compilations for runtime in each.inputs.runtimes.values()]
     return {id(tree) for runtime in runtimes for tree in runtime.companions}
 

@@ -1,4 +1,4 @@
-"""`trainform plugins`: what takes part in compiling, in order."""
+"""`trainform plugins`: list the plugins in execution order."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
 
 
 def _compare(workspace: Workspace, base: str) -> Difference | None:
-    """What changes; None where the default base is not there, as before the first commit or without git."""
+    """The diff; None if the default base does not exist, as before the first commit or without git."""
     from trainform.io.git import GitError
     from trainform.workspace.diff.difference import diff
 
@@ -68,7 +68,7 @@ def _write(found: Report, output: str | None) -> None:
     from trainform.cli.terminal import print_bytes
     from trainform.review.report.page import render_page
 
-    # Diagnostics may quote what no text holds: a lone surrogate leaves as in JSON.
+    # Diagnostics may quote a lone surrogate, which is escaped as in JSON.
     page = render_page(found, _templates()).encode(errors="backslashreplace")
     if output is None:
         print_bytes(page)

@@ -1,4 +1,4 @@
-"""`trainform runtimes`: what a TrainJob may refer to."""
+"""`trainform runtimes`: list the runtimes that a TrainJob may refer to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FRAMEWORK = "trainer.kubeflow.org/framework"
 FIELDS = ("name", "kind", "namespace", "framework", "source", "version")
 REPLACES = "replaces"
-"""The further key of a row: the package whose runtime of the same name it hides, or the empty string."""
+"""Extra key of a row: the package whose runtime of the same name it replaces, or empty."""
 
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 

@@ -1,4 +1,4 @@
-"""`trainform upgrade`: frozen jobs take what is current."""
+"""`trainform upgrade`: re-render frozen jobs with the current inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trainform validate`: every problem, and nothing written."""
+"""`trainform validate`: report every problem, write nothing."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def _print_for_machines(
 
 
 def _prefix(root: str) -> str:
-    """The path from the root of the git checkout to the repository's own root, ended by a slash: services that
-    show problems in files know these by their place in the checkout."""
+    """The path from the git checkout's root to the repository's root, ending in a slash: services that show problems in
+    files identify them by their path in the checkout."""
     folder = root = os.path.realpath(root)
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)

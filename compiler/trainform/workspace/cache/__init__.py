@@ -1,1 +1,1 @@
-"""What earlier runs found out, and what a build has to read because of it."""
+"""The build cache, and which files a build must read because of it."""

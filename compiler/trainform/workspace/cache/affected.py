@@ -1,8 +1,5 @@
-"""Which job files a build has to read: those that changed, or whose lockfiles, manifests or snapshots did.
-
-A job is up to date if the cache says so. Without a cache, as in a fresh clone, its lockfile has the digest of the file
-that its TrainJob was read from: if that still matches, the TrainJob did not change and need not be parsed.
-"""
+"""Find the job files a build must read: those that changed, or whose lockfiles, manifests or snapshots did. Without a
+cache, as in a fresh clone, a file that matches the source digest in its lockfiles is not parsed."""
 
 from __future__ import annotations
 
@@ -32,15 +29,14 @@ if TYPE_CHECKING:
 
 
 class Affected(NamedTuple):
-    """The `files` to read, and what becomes of the jobs in all `others`. None and None: every file is to be read."""
+    """The `files` to read, and the plan for the jobs in all `others`. Both None: read every file."""
 
     files: list[str] | None = None
     others: ChangeSet | None = None
 
 
 def affected(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> Affected:
-    """What a build has to read. A build that is not about all jobs reads all files, and so does one that could not
-    list them all, to report that."""
+    """What a build must read. A build that does not cover everything, or could not list all files, reads every file."""
     if not options.covers_everything or workspace.listing_problems:
         return Affected()
     settled = cache.settled(Proof.UNCHANGED, with_causes=True)
@@ -54,14 +50,14 @@ def affected(workspace: Workspace, options: BuildOptions, cache: BuildCache) -> 
 
 
 class _Matching(NamedTuple):
-    """Files with the bytes that lockfiles name, and the jobs in them."""
+    """Files whose bytes match the digests in lockfiles, and their jobs."""
 
     files: list[str]
     jobs: JobTable
 
 
 def _unchanged(known: JobTable, matching: _Matching) -> ChangeSet:
-    """Nothing becomes of jobs that are up to date. `facts` are those that the cache does not have yet."""
+    """A plan without changes. Its `facts` are those not yet in the cache."""
     table = JobTable()
     table.update(known)
     table.update(matching.jobs)
@@ -97,7 +93,7 @@ def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[s
 
 
 class _Comparison(NamedTuple):
-    """What lockfiles are compared with: the environments as they are now, and the files that go to each."""
+    """What lockfiles are compared with: the current environments and the files of each."""
 
     locks: LockStore
     environments: Mapping[str, EnvironmentInputs]
@@ -120,11 +116,11 @@ class _Comparison(NamedTuple):
         )
 
     def takers(self, file: str) -> list[str]:
-        """The names of the environments that a file goes to."""
+        """Names of the environments that use a file."""
         return [name for name, files in self.files.items() if file in files]
 
     def up_to_date(self, jobs: Sequence[JobId]) -> JobTable:
-        """Facts of those of some jobs that are up to date."""
+        """Facts of the jobs that are up to date."""
         table, locks = JobTable(), self.locks.fresh()
         for job in jobs:
             if facts := self.facts(job, locks):
@@ -132,7 +128,7 @@ class _Comparison(NamedTuple):
         return table
 
     def facts(self, job: JobId, locks: LockStore) -> JobFacts | None:
-        """Of a job that is up to date; None for one that must be looked at."""
+        """Facts of a job; None if it may not be up to date."""
         lockfile = locks.lockfile(job)
         if lockfile is None or lockfile.underway or job[0] not in self.environments:
             return None
@@ -154,7 +150,7 @@ class _Comparison(NamedTuple):
         return isinstance(data, bytes) and digest_of_file(data) == lock.source_digest
 
     def _is_same_selection(self, job: JobId, lock: Lock) -> bool:
-        """Whether the Environment's selector and default namespace are those at render time."""
+        """Whether the Environment's selector and default namespace are the same as at render time."""
         inputs, pinned = self.environments[job[0]], lock.pins.environment
         if inputs.environment is None and inputs.document is not None:
             return False  # an Environment with errors selects nothing
@@ -168,7 +164,7 @@ class _Comparison(NamedTuple):
 
 
 _Selection = tuple[Any, Any]
-"""`spec.namespace` and `spec.jobs.selector`: they decide the namespace of a job, and whether it is selected."""
+"""`spec.namespace` and `spec.jobs.selector`: they decide a job's namespace and whether it is selected."""
 
 
 def _selection(documents: Iterable[Document]) -> _Selection:

@@ -1,11 +1,9 @@
-"""What earlier runs found out about jobs, so that the next one reads only what changed since.
+"""What earlier runs found out about jobs, so that the next one reads only what changed.
 
-As in git's index, a file counts as unchanged while its type, size, times and inode are. Git itself is not asked: it can
-be told to overlook files. What all jobs share (runtimes, Environments, facts, keys, settings, plugins, this version of
-trainform) is compared by its bytes: where any of that differs, every job is looked at.
-
-The cache is one file in git's own folder, which no commit can bring along. It may be deleted at any time. `render`,
-`check` and `diff` read and save it.
+As in git's index, a file is unchanged while its type, size, times and inode are; git itself is not asked, as it can be
+told to overlook files. Inputs shared by all jobs (runtimes, Environments, facts, keys, settings, plugins, trainform's
+version) are compared by content: if any differs, every job is checked. The cache is a file in git's folder, so commits
+cannot contain it, and may be deleted at any time. `render`, `check` and `diff` use it.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ _FORMAT = 3
 _PURPOSE = "cache"
 
 _WORTH_WRITING = 0.01
-"""Save only if more than this share of the jobs is new: writing the file takes longer than reading a few jobs again."""
+"""Save only if more than this share of the jobs is new: writing takes longer than rereading a few jobs."""
 
 
 class Settled(NamedTuple):
@@ -49,13 +47,13 @@ class Settled(NamedTuple):
 
 
 class BuildCache:
-    """What is known about a repository. Disabled, it knows nothing, and `save` does nothing."""
+    """The cache of a repository. If disabled, it is empty and `save` does nothing."""
 
     def __init__(self, workspace: Workspace, began: int | None = None) -> None:
         self._workspace = workspace
         self._root = workspace.repository.root
         self._began = began
-        # Before anything else is read: a run may only vouch for the inputs that it was given.
+        # Read first: a run may save results only for the inputs that it started with.
         self._inputs = _digest_of_inputs(workspace) if began is not None else None
         found = cache_file.read(self._root, _PURPOSE) if began is not None else None
         self._known: dict[str, Any] = found if found is not None and found.get("made") == _made() else {}
@@ -63,12 +61,12 @@ class BuildCache:
 
     @classmethod
     def open(cls, workspace: Workspace, *, enabled: bool = True) -> BuildCache:
-        """The cache of a repository: disabled if not `enabled`, outside of git, and where git's folder is read-only."""
+        """Open the cache: disabled if not `enabled`, outside git, or if git's folder is read-only."""
         is_usable = enabled and _own_code() is not None
         return cls(workspace, cache_file.clock(workspace.repository.root) if is_usable else None)
 
     def is_quiet_with(self, jobs: Iterable[JobId]) -> bool:
-        """Whether a run with nothing but these up-to-date jobs has nothing to report: the last one had not, and no
+        """Whether a run with only these up-to-date jobs has nothing to report: the last run had nothing, and no
         environment has lost its last job since."""
         quiet = self._known["quiet"] if self._has_same_inputs else None
         return quiet is not None and {job[0] for job in jobs}.issuperset(quiet)
@@ -94,7 +92,7 @@ class BuildCache:
         return table
 
     def settled(self, proof: Proof, *, with_causes: bool = False) -> Settled:
-        """Job files of which every job has at least this proof; none if anything changed that all jobs share."""
+        """Job files whose jobs all have at least this proof; none if shared inputs changed."""
         files: set[str] = set()
         if not self._has_same_inputs or self._workspace.listing_problems:
             return Settled(files, JobTable())
@@ -111,7 +109,7 @@ class BuildCache:
         return Settled(files, jobs.only(job for job in good if jobs.source(job) in files))
 
     def has_list(self, file: str, folders: Iterable[str]) -> bool:
-        """Whether the list of a shared folder is known to name these folders."""
+        """Whether the `kustomization.yaml` at `file` is known to list these folders."""
         number, digest = self._known["lists"].get(file, (0, "")) if self._known else (0, "")
         return digest == _digest(folders) and (found := self._identity(file)) is not None and found.number == number
 
@@ -123,11 +121,9 @@ class BuildCache:
         *,
         quiet: bool = False,
     ) -> None:
-        """Adds `facts` of jobs, `files` that hold only those jobs, `lists` of shared folders with what they name.
-
-        `quiet`: there was nothing to report about what all jobs share. What changed after this run began is left out:
-        it may have changed again since it was read.
-        """
+        """Add `facts` of jobs, `files` that hold only those jobs, and `lists` of shared folders with their entries.
+        `quiet`: nothing was reported about shared inputs. Leaves out files changed after this run began: they may have
+        changed again since they were read."""
         if self._began is None or self._inputs is None or _digest_of_inputs(self._workspace) != self._inputs:
             return
         known = self._known if self._has_same_inputs else {"files": {}, "lists": {}, "quiet": None}
@@ -154,7 +150,7 @@ class BuildCache:
             cache_file.write(self._root, _PURPOSE, tree)
 
     def _joined(self, facts: JobTable) -> JobTable:
-        """The jobs known before, and those of `facts` that did not change meanwhile; in order."""
+        """The known jobs plus those of `facts` that have not changed during the run, sorted."""
         table = JobTable()
         for job in sorted({*self.jobs, *facts}):
             if job not in facts:
@@ -166,7 +162,7 @@ class BuildCache:
         return table
 
     def _stamped(self, files: Iterable[str]) -> dict[str, int]:
-        """The identities of those files that did not change since the run began."""
+        """Identities of the files that have not changed since the run began."""
         return {file: number for file in files if (number := self._stamp(file)) is not None}
 
     def _stamp(self, *files: str) -> int | None:
@@ -174,7 +170,7 @@ class BuildCache:
         return found.number if found and self._began is not None and found.newest < self._began else None
 
     def _intact(self, section: str) -> list[str]:
-        """The files of a section of the cache that did not change."""
+        """Unchanged files of a cache section."""
         numbers: dict[str, int] = self._known[section]
         return [file for file in numbers if (found := self._identity(file)) and found.number == numbers[file]]
 
@@ -182,7 +178,7 @@ class BuildCache:
         return identity(f"{self._root}/{file}" for file in files)
 
     def _paths(self, job: JobId, names: Iterable[str]) -> list[str]:
-        """All that belongs to a job: its folder and lockfile first."""
+        """A job's paths: folder and lockfile, then manifests."""
         folder = job_folder(self._workspace.repository.settings.rendered, *job)
         return [folder, paths.lockfile_path(job), *(f"{folder}/{name}" for name in names)]
 
@@ -192,7 +188,7 @@ class BuildCache:
 
 
 def _digest_of_inputs(workspace: Workspace) -> str | None:
-    """Of the bytes of all that jobs share; None if any of it cannot be read."""
+    """Digest of the inputs shared by all jobs; None if any cannot be read."""
     repository = workspace.repository
     listings = [repository.runtimes(), *map(repository.listed, repository.environments())]
     if workspace.problems or any(listing.diagnostics for listing in listings):
@@ -207,7 +203,7 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
 
 
 def _made() -> dict[str, Any]:
-    """What wrote a cache: anything else discards it."""
+    """What wrote a cache; a cache written by anything else is discarded."""
     return {
         "format": _FORMAT,
         "compiler": __version__,
@@ -218,7 +214,7 @@ def _made() -> dict[str, Any]:
 
 
 def _own_code() -> int | None:
-    """Tells this installation from one with other code of the same version, such as a checkout of trainform."""
+    """Identifies this installation's code: a checkout of trainform may differ without a new version."""
     from trainform.installed import declared_plugins
 
     modules = {each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"}

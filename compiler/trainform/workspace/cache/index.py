@@ -1,8 +1,5 @@
-"""What is known of each job that has a lock, small enough for a hundred thousand of them.
-
-What many jobs have in common stands in tables, once. All else that lockfiles and manifests hold is forgotten as soon
-as it was read.
-"""
+"""Facts of each job with a lock, compact enough for a hundred thousand jobs: values that jobs share are stored once,
+and the other contents of lockfiles and manifests are dropped."""
 
 from __future__ import annotations
 
@@ -22,24 +19,21 @@ if TYPE_CHECKING:
 
 
 class Proof(IntEnum):
-    """How much a run found out about a job."""
+    """How thoroughly a job was checked."""
 
     READ = 0
     """Its lockfile and manifests were read."""
     UNCHANGED = 1
-    """Besides, the manifests are those of its lock, and its TrainJob is the one that they were rendered from."""
+    """Also, its manifests match its lock, and its TrainJob has not changed."""
     UNPROVEN = 2
-    """Besides, `check` could do no more: another version of trainform, or of a plugin, rendered it."""
+    """Also, `check` cannot prove it: another version of trainform or of a plugin rendered it."""
     CURRENT = 3
-    """Besides, `check` compiled it again, to the same bytes."""
+    """Also, `check` compiled it again to the same bytes."""
 
 
 class JobFacts(NamedTuple):
-    """What is known of one job.
-
-    `source` is the file that its TrainJob stands in, `files` are the names of its manifests. `causes` say why it is
-    behind, `asks` what its JobSets ask for; None where nobody looked.
-    """
+    """`source` is the file of its TrainJob, `files` are the names of its manifests. `causes` say why it is behind,
+    `asks` what its JobSets request; None if not determined."""
 
     source: str
     files: tuple[str, ...]
@@ -53,7 +47,7 @@ class JobFacts(NamedTuple):
         return cls(lock.source, tuple(lock.files), lock.pins, proof, **found)
 
     def joined(self, earlier: JobFacts) -> JobFacts:
-        """With what was known earlier of the same state of the job."""
+        """Combined with earlier facts about the same state of the job."""
         return self._replace(
             proof=max(self.proof, earlier.proof),
             causes=earlier.causes if self.causes is None else self.causes,
@@ -66,7 +60,7 @@ Key = Callable[[Any], Hashable]
 
 @dataclass(slots=True)
 class Table:
-    """Things that many jobs have in common, each once. `key` tells them apart; None has no place, which is -1."""
+    """Values that jobs share, each stored once. `key` tells them apart; None is at place -1."""
 
     key: Key
     entries: list[Any] = field(default_factory=list)
@@ -97,14 +91,14 @@ def _key_of_asks(asks: tuple[Ask, ...]) -> Hashable:
 
 
 _ANY_JOB = "*"
-"""Stands for the job's name in the names of its files: no object can be called so."""
+"""Stands for the job's name in file names; no object can have this name."""
 
 Row = tuple[str, int, int, int, int, int]
-"""The source of a job, its proof, and the places of files, pins, causes and asks."""
+"""A job's source, its proof, and the places of its files, pins, causes and asks."""
 
 
 class JobTable:
-    """Facts of jobs. `pins` of two jobs are one object where they are equal."""
+    """Facts of jobs. Jobs with equal pins share one Pins object."""
 
     def __init__(self) -> None:
         self._rows: dict[JobId, Row] = {}
@@ -141,13 +135,13 @@ class JobTable:
         return found
 
     def forget_proofs(self) -> None:
-        """What was found out about jobs no longer holds, only what stands in their files does."""
+        """Keep only what was read from the jobs' own files."""
         self._rows = {job: (row[0], Proof.READ, row[2], row[3], -1, row[5]) for job, row in self._rows.items()}
 
     def update(self, other: JobTable) -> None:
-        """Adds the facts of another table, whose places are others."""
+        """Add the facts of another table, which has its own places."""
         pairs = zip(self._tables, other._tables, strict=True)
-        a, b, c, d = ([*map(mine.place, others.entries), -1] for mine, others in pairs)  # at -1 stands -1
+        a, b, c, d = ([*map(mine.place, others.entries), -1] for mine, others in pairs)  # -1 maps to -1
         for job, (source, proof, *places) in other._rows.items():
             self._rows[job] = (source, proof, a[places[0]], b[places[1]], c[places[2]], d[places[3]])
 
@@ -172,7 +166,7 @@ class JobTable:
         return self._rows[job][5] >= 0
 
     def pinned(self) -> Counter[str]:
-        """The digests of snapshots that jobs are pinned to, and how many are."""
+        """How many jobs are pinned to each snapshot digest."""
         counted = Counter(row[3] for row in self._rows.values())
         pinned: Counter[str] = Counter()
         for place, count in counted.items():
@@ -189,7 +183,7 @@ class JobTable:
         return {cause: found[cause] for cause in sorted(found)}
 
     def asked(self, jobs: Iterable[JobId]) -> Iterator[tuple[str, Ask, int]]:
-        """What JobSets of some jobs ask for, by environment, and how many ask for it."""
+        """What the JobSets of `jobs` request: environment, request, number of jobs."""
         places = Counter((job[0], self._rows[job][5]) for job in jobs)
         for (environment, place), count in places.items():
             yield from ((environment, ask, count) for ask in self._tables[3].at(place) or ())

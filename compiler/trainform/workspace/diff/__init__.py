@@ -1,1 +1,1 @@
-"""What a change of the repository does to its jobs: both states, gathered for the comparison."""
+"""Gather the states of jobs before and after a change, for comparison."""

@@ -1,4 +1,4 @@
-"""What a change of the repository does to its jobs: both states gathered, and handed to the comparison."""
+"""Gather a repository's jobs before and after a change, and compare them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Difference(NamedTuple):
-    """What changes; all diagnostics are in the outcome. A job with an error is no part of the difference."""
+    """The diff, without jobs that have errors; all diagnostics are in `outcome`."""
 
     diff: Diff
     outcome: Outcome
@@ -49,10 +49,8 @@ def diff(
     *,
     cached: bool = True,
 ) -> Difference:
-    """The difference that the working tree makes to the commit, or the folder, `base`.
-
-    Raises GitError for a base that there is not, and OSError for what cannot be read.
-    """
+    """Compare the working tree with the commit or folder `base`. Raises GitError if there is no such base, OSError for
+    unreadable files."""
     start = baseline(repository.root, base)
     changes = start.looking(watched(repository.settings))
     workspace = Workspace(repository, problems, environments)
@@ -60,17 +58,15 @@ def diff(
     scope = change_scope(repository, start, changes(), found.sources())
     tree = _read(workspace, scope, found)
     if scope.files is not None and any(each.code == "TF201" for each in tree.outcome.all_diagnostics()):
-        # The runtime may stand in the file of a job that nobody had a reason to read.
+        # The runtime may be in a job file that was not read.
         tree = _read(workspace, replace(scope, files=None), found)
     return Difference(_difference(tree), tree.outcome)
 
 
 @dataclass(slots=True, kw_only=True)
 class _WorkingTree:
-    """The repository as it is: an overview of all jobs, and those that the change may affect, compiled or frozen.
-
-    `sources` are the files of jobs that were read, None for all; `faulty` those with errors.
-    """
+    """The current repository: an overview of all jobs, and the affected ones, compiled or frozen. `sources` are the job
+    files that were read (None: all), `faulty` the files with errors."""
 
     workspace: Workspace
     scope: ChangeScope
@@ -87,7 +83,7 @@ class _WorkingTree:
         return not self.workspace.asked or job[0] in self.workspace.asked
 
     def is_present(self, job: JobId) -> bool:
-        """Whether it has a TrainJob. One whose file nobody had a reason to read is as it was."""
+        """Whether a job has a TrainJob. If its file was not read, the job is unchanged."""
         if job in self.compiled or job in self.frozen:
             return True
         if self.sources is None or job[0] not in self.current:
@@ -96,7 +92,7 @@ class _WorkingTree:
         return source is not None and source not in self.sources
 
     def is_known(self, job: JobId) -> bool:
-        """False for a job that has an error, or may be in what has one: nothing can be said about it."""
+        """Whether a job can be compared: not if it, or a file it may be in, has an error."""
         if job in self.compiled:
             return bool(self.compiled[job].objects)
         environment = f"{self.workspace.repository.settings.environments}/{job[0]}/"
@@ -130,7 +126,7 @@ def _read(workspace: Workspace, scope: ChangeScope, found: Overview) -> _Working
 
 
 def _hidden_environments(workspace: Workspace, known: Collection[str]) -> Iterator[Diagnostic]:
-    """What is wrong with folders of environments in which no Environment can be read: there may be one all the same."""
+    """Problems of environment folders without a readable Environment, which may contain one."""
     for folder in workspace.repository.environments():
         name = folder.rsplit("/", 1)[-1]
         if name not in known and (not workspace.asked or name in workspace.asked):
@@ -160,7 +156,7 @@ def _difference(tree: _WorkingTree) -> Diff:
 
 
 def _candidates(tree: _WorkingTree) -> list[JobId]:
-    """The jobs that may differ: those that were compiled, those whose files changed, those that are gone."""
+    """Jobs that may differ: compiled ones, those whose files changed, and deleted ones."""
     scope = tree.scope
     touched = jobs_of(scope.changed, tree.workspace.repository.settings) | jobs_of(scope.changed, scope.settings_before)
     gone = (job for job in tree.overview.jobs() if not tree.is_present(job))
@@ -178,14 +174,14 @@ def _ask(version: Version) -> Ask | None:
 
 
 class _Lag(NamedTuple):
-    """Why a job falls behind by this change; what is said (`earlier`) of one that certainly was behind before."""
+    """Why this change puts a job behind; `earlier` is why it certainly was behind before."""
 
     reasons: tuple[Reason, ...]
     earlier: str
 
 
 def _add_behind(found: Diff, jobs: Iterable[JobId], tree: _WorkingTree) -> None:
-    """Adds those of the frozen `jobs` that fall behind by this change; counts those that were behind before."""
+    """Add the frozen `jobs` that this change puts behind; count those that already were."""
     known: dict[tuple[str, str, int], _Lag] = {}
     for job in jobs:
         pins = tree.overview.pins(job)
@@ -208,7 +204,7 @@ def _lag(job: JobId, pins: Pins, tree: _WorkingTree) -> _Lag:
 
 
 def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:
-    """Whether what the job is behind changed since the baseline."""
+    """Whether what caused this changed since the baseline."""
     if cause.kind == "runtime":
         name = pins.runtime.name
         return not tree.scope.inputs.isdisjoint({(pins.runtime.kind, name), (COMPANION, name)})
@@ -216,14 +212,14 @@ def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:
 
 
 def _is_certain(cause: Cause, pins: Pins, current: CurrentInputs, tree: _WorkingTree) -> bool:
-    """Runtimes and facts may stand in files of jobs, and not all of those were read."""
+    """Runtimes and facts may be in job files, not all of which were read."""
     if tree.scope.files is None or cause.kind == "compiler":
         return True
     return cause.kind == "runtime" and current.runtime(*pins.runtime.key) is not None
 
 
 def _reason(cause: Cause, pins: Pins, current: CurrentInputs) -> Reason:
-    """What changed, by its digests before and after."""
+    """What changed, with its digests before and after."""
     runtime = current.runtime(*pins.runtime.key)
     changed, before, after = {
         "runtime": (f"{pins.runtime.kind}/{cause.what}", pins.runtime.digest, runtime.digest if runtime else None),

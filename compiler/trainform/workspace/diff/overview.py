@@ -1,4 +1,4 @@
-"""All jobs that have a lock: what a difference needs to know of those that no change affects."""
+"""Facts of all jobs with a lock, for the part of a diff that no change affects."""
 
 from __future__ import annotations
 
@@ -19,45 +19,44 @@ if TYPE_CHECKING:
     from trainform.workspace.lockfile import Lock, Pins
 
 LARGEST = 2_000
-"""How many jobs a process reads before it tells of them: fewer are not worth a process."""
+"""Jobs per task of a worker process; fewer are not worth a process."""
 
 
 class Overview(NamedTuple):
-    """Facts of all jobs. Those without are read when they are asked for: their lockfile is broken, or of a run that was
-    interrupted, or something of them cannot be read."""
+    """Facts of all jobs. Jobs not in the table are read on demand: their lockfile is broken or from an interrupted run,
+    or a file is unreadable."""
 
     locks: LockStore
     table: JobTable
 
     def jobs(self) -> Iterator[JobId]:
-        """Those whose lockfile is sound, in order."""
+        """Jobs with a valid lockfile, in order."""
         return (job for job in self.locks.ids() if job in self.table or self.locks.lockfile(job) is not None)
 
     def others(self) -> list[JobId]:
         return [job for job in self.locks.ids() if job not in self.table]
 
     def sources(self) -> set[str]:
-        """The files that jobs stand in, as sound lockfiles say."""
+        """The job files that valid lockfiles name."""
         files = filter(None, map(self.locks.lockfile, self.others()))
         return {*map(self.table.source, self.table), *(file.lock.source for file in files)}
 
     def source(self, job: JobId) -> str | None:
-        """The file that a job stands in, by the lock that holds for it."""
+        """The file of a job's TrainJob, from the lock that applies to it."""
         if job in self.table:
             return self.table.source(job)
         lock = self.locks.lock(job)
         return lock.source if lock else None
 
     def pins(self, job: JobId) -> Pins | None:
-        """What a job is pinned to, by the lock that holds for it."""
+        """A job's pins, from the lock that applies to it."""
         if job in self.table:
             return self.table.pins(job)
         lock = self.locks.lock(job)
         return lock.pins if lock else None
 
     def asked(self, jobs: Sequence[JobId]) -> Iterator[tuple[str, Ask, int]]:
-        """What the JobSets of some jobs ask for, by environment, and how many ask for it. Raises OSError for what
-        cannot be read."""
+        """What the JobSets of `jobs` request: environment, request, number of jobs. Raises OSError."""
         yield from self.table.asked(job for job in jobs if job in self.table)
         for job in jobs:
             if job not in self.table and (lock := self.locks.lock(job)):
@@ -65,7 +64,7 @@ class Overview(NamedTuple):
 
 
 def overview(locks: LockStore, cache: BuildCache) -> Overview:
-    """Facts of all jobs, from the cache as far as it has them."""
+    """Facts of all jobs, from the cache where possible."""
     table, fresh = JobTable(), JobTable()
     table.update(cache.jobs.only(job for job in cache.jobs if cache.jobs.has_asks(job)))
     jobs = [job for job in locks.ids() if job not in table]
@@ -81,7 +80,7 @@ def overview(locks: LockStore, cache: BuildCache) -> Overview:
 
 
 def _read(store: LockStore, asks: Asks, jobs: Sequence[JobId]) -> JobTable:
-    """Facts of some jobs; `asks` remembers what it learns of their manifests."""
+    """Facts of some jobs; `asks` caches the requests of manifests."""
     table, locks = JobTable(), store.fresh()
     for job in jobs:
         file = locks.lockfile(job)

@@ -1,9 +1,8 @@
-"""Which jobs a change of the repository may affect, for `diff`.
+"""Which jobs a change may affect, for `diff`; the rest of the repository is not read.
 
-Most of a repository is as it was, and is not even read. A job is looked at when its TrainJob's file, its lockfile or
-its manifests changed. All are, when a change may decide which jobs there are: the project settings, or `jobs` and
-`namespace` of an Environment. Templates are, when its `values` changed. What was committed after the last rendering
-counts as changed: it is still to be rendered.
+A job is affected if its TrainJob's file, lockfile or manifests changed. All jobs are if the settings, or `jobs` or
+`namespace` of an Environment, changed; templates are if `values` changed. Commits after the last rendering count as
+changes.
 """
 
 from __future__ import annotations
@@ -25,17 +24,14 @@ if TYPE_CHECKING:
 ENVIRONMENT, COMPANION = "Environment", "companion"
 
 _DECIDE_WHICH = ("jobs", "namespace")
-"""What an Environment's spec says about which jobs there are, and what they are called."""
+"""The fields of an Environment's spec that decide which jobs exist and their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeScope:
-    """What a change since the baseline `start` may affect.
-
-    `files` are the job files to read, None for all; `changed` all files that changed, `unrendered` those that changed
-    since the last rendering that is known. `inputs` are the runtimes and Environments that changed, as `(kind, name)`,
-    a companion by its runtime's name. `settings_before` are those of the baseline.
-    """
+    """What a change since the baseline `start` may affect. `files` are the job files to read (None: all), `changed` all
+    changed files, `unrendered` those changed since the last known rendering. `inputs` are the changed runtimes and
+    Environments as `(kind, name)`; a companion has its runtime's name. `settings_before` are those of the baseline."""
 
     start: Baseline
     settings_before: Settings
@@ -48,8 +44,7 @@ class ChangeScope:
 def change_scope(
     repository: Repository, start: Baseline, changed: Collection[str], locked: Collection[str]
 ) -> ChangeScope:
-    """Compares the repository with a baseline, since which some files `changed`. `locked` are the files that jobs
-    stand in, as their lockfiles say."""
+    """What the files `changed` since a baseline may affect. `locked` are the job files that lockfiles name."""
     settings = repository.settings
     if FILE in changed:
         earlier_settings = parse_settings(start.read([FILE]).get(FILE, b""))[0]
@@ -68,7 +63,7 @@ def change_scope(
 def _since_rendered(
     repository: Repository, earlier: Baseline | None, locked: Collection[str]
 ) -> tuple[Collection[str], list[str] | None]:
-    """What changed since the last rendering, and the job files to read for that; None for all."""
+    """The files changed since the last rendering, and the job files to read (None: all)."""
     if earlier is None:
         return (), None
     changed = earlier.changed(watched(repository.settings))
@@ -79,14 +74,13 @@ def _since_rendered(
 
 
 def watched(settings: Settings) -> list[str]:
-    """What may decide about jobs, or is what they were rendered to."""
+    """Paths of everything that jobs are rendered from or to."""
     own = (settings.jobs, settings.runtimes, settings.environments, settings.rendered)
     return [*dict.fromkeys([*own, LOCKS]), FILE]
 
 
 _Documents = dict[tuple[str, str], list[Any]]
-"""The trees of changed files that are no jobs, by kind and name; whatever else is in the folder of an
-Environment counts as a part of it."""
+"""Trees of changed files except jobs, by kind and name. All files in an Environment's folder count as part of it."""
 
 
 def _documents_before(repository: Repository, start: Baseline, changed: Collection[str]) -> _Documents:
@@ -100,7 +94,7 @@ def _documents_now(repository: Repository, changed: Collection[str]) -> _Documen
 
 
 def _sources(settings: Settings, changed: Collection[str]) -> list[str]:
-    """Changed files that are neither state nor templates of jobs; jobs may bring their runtimes along."""
+    """Changed input files, job files included, since they may contain runtimes."""
     above = tuple(f"{folder}/" for folder in (settings.runtimes, settings.environments, settings.jobs))
     return [path for path in sorted(changed) if path.startswith(above) and path.endswith(ENDINGS)]
 
@@ -131,7 +125,7 @@ def _key(tree: dict[str, Any]) -> tuple[str, str]:
 def _job_files(
     repository: Repository, locked: Collection[str], changed: Collection[str], before: _Documents, after: _Documents
 ) -> list[str] | None:
-    """The job files to read: those that changed, and those that no lock knows; None for all."""
+    """The job files to read: changed ones, and those that no lock names. None means all."""
     environments = [key for key in before.keys() | after.keys() if key[0] == ENVIRONMENT]
     specs = [tuple(_spec(documents.get(key, ())) for documents in (before, after)) for key in environments]
     if any(_differ(spec, _DECIDE_WHICH) for spec in specs):
@@ -142,7 +136,7 @@ def _job_files(
 
 
 def _spec(trees: Iterable[Any]) -> dict[str, Any] | None:
-    """The spec of the Environment among the changed documents of its folder; None where it is not there."""
+    """The Environment's spec among its folder's changed documents; None if absent."""
     own = [tree for tree in trees if tree.get("kind") == ENVIRONMENT]
     if not own:
         return None
@@ -158,7 +152,7 @@ def _differ(specs: tuple[dict[str, Any] | None, ...], keys: Iterable[str]) -> bo
 
 
 def jobs_of(paths: Iterable[str], settings: Settings) -> set[JobId]:
-    """The jobs that lockfiles and manifests among `paths` belong to; lists of shared folders belong to none."""
+    """The jobs that own lockfiles or manifests among `paths`; lists of shared folders belong to none."""
     found: set[JobId] = set()
     for path in paths:
         if path.startswith(f"{LOCKS}/"):

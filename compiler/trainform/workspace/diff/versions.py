@@ -1,5 +1,4 @@
-"""The versions of a job that a difference is made of: as it was, as it would be rendered now, as it would be
-had its TrainJob not changed."""
+"""Versions of a job for a diff: as it was, as `render` would write it now, and as if its TrainJob were unchanged."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
     from trainform.workspace.state import LockStore
 
 _MANY = 100
-"""Folders from which on a list of all that is rendered is cheaper than a list of each."""
+"""From this many folders on, listing everything rendered is cheaper than listing each folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One job at one time: its objects, the digest of its TrainJob and its file, what it is pinned to."""
+    """One state of a job: its objects, its TrainJob's digest and file, and its pins."""
 
     objects: Sequence[Tree] = ()
     train_job: str = ""
@@ -44,9 +43,9 @@ class Version:
 
 
 def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, Version]:
-    """The jobs as they were rendered; without objects where one was not there."""
+    """The jobs at the baseline; without objects if a job did not exist."""
     if not jobs:
-        return {}  # git takes no folder for all of them
+        return {}  # without a folder, git would list everything
     folders = {job_folder(scope.settings_before.rendered, *job): job for job in jobs}
     paths = scope.start.paths(list(folders) if len(folders) < _MANY else [scope.settings_before.rendered])
     wanted = [path for path in paths if path.rpartition("/")[0] in folders]
@@ -59,7 +58,7 @@ def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, 
 
 
 def version_rendered(locks: LockStore, job: JobId) -> Version:
-    """A job as its folder in the working tree says. Raises OSError for what cannot be read, or must not."""
+    """A job from its folder in the working tree. Raises OSError if it cannot, or must not, be read."""
     repository = locks.repository
     folder = job_folder(repository.settings.rendered, *job)
     if leads_out(repository.root, folder):
@@ -70,7 +69,7 @@ def version_rendered(locks: LockStore, job: JobId) -> Version:
 
 
 def version_compiled(job: CompiledJob, current: CurrentInputs) -> Version:
-    """A job as a render would write it now; it has no error."""
+    """A job without errors as `render` would write it now."""
     return Version(job.objects, digest_of([job.document.tree]), job.document.file, current.pins(job))
 
 
@@ -87,7 +86,7 @@ def unchanged_train_jobs(
     before: Mapping[JobId, Version],
     after: Mapping[JobId, Version],
 ) -> dict[JobId, Sequence[Tree] | None]:
-    """The objects that each job would have now had its TrainJob not changed; None where that is what it had."""
+    """The objects each job would have now with an unchanged TrainJob; None if nothing else changed."""
     changed: list[JobId] = []
     same: dict[JobId, Sequence[Tree] | None] = {}
     for job, new in after.items():
@@ -102,7 +101,7 @@ def unchanged_train_jobs(
 def _compiled_as_before(
     scope: ChangeScope, environments: Iterable[EnvironmentInputs], before: Mapping[JobId, Version]
 ) -> dict[JobId, Sequence[Tree] | None]:
-    """Jobs compiled from the TrainJobs of the baseline, with everything else as it is now."""
+    """Compile the baseline's TrainJobs with all other inputs as they are now."""
     files = scope.start.read(sorted({version.source for version in before.values()})) if before else {}
     old = [_as_before(each, files, before) for each in environments]
     outcome = compile_environments([each for each in old if each.train_jobs()], wants_job=False)
@@ -112,7 +111,7 @@ def _compiled_as_before(
 def _as_before(
     inputs: EnvironmentInputs, files: Mapping[str, bytes], before: Mapping[JobId, Version]
 ) -> EnvironmentInputs:
-    """An environment with the TrainJobs that were rendered before in place of its own, as far as `files` have them."""
+    """An environment with its TrainJobs replaced by the ones rendered before, as far as `files` have them."""
     jobs = {id(job) for job in inputs.train_jobs()}
     documents = [document for document in inputs.sources.documents if id(document) not in jobs]
     for file in dict.fromkeys(version.source for job, version in before.items() if job[0] == inputs.name):

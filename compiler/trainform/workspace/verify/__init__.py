@@ -1,1 +1,1 @@
-"""Whether what is rendered follows from its inputs."""
+"""Verify that rendered files match their inputs."""

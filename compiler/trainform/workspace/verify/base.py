@@ -1,4 +1,4 @@
-"""Frozen jobs compared with a commit: an edit of manifest and lockfile together shows there."""
+"""Compare frozen jobs with a commit, which reveals edits of a manifest and its lockfile together."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from trainform.workspace.verify.verification import Verdict
 
 
 class Compared(NamedTuple):
-    """Verdicts, and the jobs that another compiler pinned since the commit: nothing here proves those."""
+    """Verdicts, and jobs pinned by another compiler since the commit, which cannot be proven."""
 
     verdicts: list[Verdict]
     unproven: list[JobId]
 
 
 def compare_with(commit: str, found: Sequence[Verdict], locks: LockStore) -> Compared:
-    """The verdicts with the bytes of `commit` in view: a job with the pins that it had then must have the bytes that
-    it had then. Raises GitError."""
+    """Compare with `commit`: a job with the same TrainJob and pins as then must have the same bytes. Raises
+    GitError."""
     root, settings = locks.repository.root, locks.repository.settings
     touched = jobs_of(Commit(root, commit).changed([settings.rendered, LOCKS]), settings)
     intact = [each.job for each in found if each.job in touched and each.is_good]
@@ -42,7 +42,7 @@ def compare_with(commit: str, found: Sequence[Verdict], locks: LockStore) -> Com
 def _differing(
     jobs: Sequence[JobId], then: dict[JobId, Lock], now: dict[JobId, Lock], commit: str, locks: LockStore
 ) -> dict[JobId, list[str]]:
-    """The files of each job that are not as they were: as git has them, or as the lock of then says."""
+    """Each job's files that differ from the commit, by git's contents or else by the old lock."""
     root, rendered = locks.repository.root, locks.repository.settings.rendered
     folders = {job: job_folder(rendered, *job) for job in jobs}
     names = {job: sorted({*then[job].files, *now[job].files}) for job in jobs}

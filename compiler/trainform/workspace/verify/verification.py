@@ -1,4 +1,4 @@
-"""Whether what is rendered follows from its inputs, untouched by hand: what `trainform check` finds."""
+"""Verify that rendered files match their inputs and were not edited, for `trainform check`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ State = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]
 
 
 class Verdict(NamedTuple):
-    """What is found about a job; for a file that belongs to none, `job` holds what is known of its place."""
+    """The result for a job; for a file that belongs to none, `job` holds what is known of its location."""
 
     job: JobId
     state: State
@@ -48,13 +48,10 @@ class Verdict(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Verification:
-    """What is found about some jobs, or about all.
-
-    `problems` are those of files that cannot be read properly, `faults` errors of jobs that are to be rendered again:
-    `render` would not mend what differs. `present` are the jobs that have a TrainJob, in whichever shard.
-    `changed_plugins` are packages whose code changed without a new version, so that jobs are unproven. `facts` are what
-    the cache may remember, `clean_files` the files of which all jobs are good.
-    """
+    """Results for some or all jobs. `problems` are those of malformed or unreadable files; `faults` are errors of stale
+    jobs, which keep `render` from fixing them. `present` jobs have a TrainJob, in any shard. `changed_plugins` are
+    packages whose code changed without a new version, so their jobs are unproven. `facts` are for the cache; all jobs
+    in `clean_files` are good."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -84,10 +81,8 @@ class Verification:
 
 
 def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached: bool = True) -> Verification:
-    """One verdict for each job of the workspace's environments and of this shard.
-
-    The first shard has one for each wrong file that belongs to no job, too.
-    """
+    """A verdict for each job of the workspace's environments in this shard; in the first shard, also for each wrong
+    file that belongs to no job."""
     cache = BuildCache.open(workspace, enabled=cached and shard == ALL and not workspace.asked)
     whole = _verify_jobs(workspace, shard, workers, cache)
     if shard.is_first:
@@ -113,7 +108,7 @@ def _verify_jobs(workspace: Workspace, shard: Shard, workers: int, cache: BuildC
 
 
 def _known(jobs: JobTable) -> Verification:
-    """Jobs that were verified before, and did not change since."""
+    """Jobs verified by an earlier run and unchanged since."""
     verdicts = [Verdict(job, "current" if jobs.proof(job) == Proof.CURRENT else "unproven") for job in jobs]
     stats = ChunkStats(names=[*jobs], jobs=Counter(job[0] for job in jobs))
     return Verification(stats=stats, verdicts=verdicts, present=set(jobs))
@@ -143,7 +138,7 @@ def _verify_chunk(
 
 
 def _remember(found: Verification, examination: _Examination, chunk: Chunk) -> None:
-    """What the cache may know: good jobs in files that hold nothing else, and nothing to report."""
+    """For the cache: good jobs in files with only good jobs and no findings."""
     noted = {each.file for each in (*found.problems, *found.faults)}
     noted |= {examination.files[each.job] for each in found.verdicts if not each.is_good}
     found.clean_files = [file for file in chunk.files or () if file not in noted]
@@ -157,7 +152,7 @@ def _remember(found: Verification, examination: _Examination, chunk: Chunk) -> N
 def _faults(
     environments: Sequence[EnvironmentInputs], locks: LockStore, stats: ChunkStats, left_out: Sequence[JobId]
 ) -> list[Diagnostic]:
-    """What prevents `render`. Where every job is frozen, nothing is compiled."""
+    """Errors that prevent `render`. If every job is frozen, nothing is compiled."""
     for each in environments:
         take_frozen(each, locks)
     if not any(each.train_jobs() for each in environments):
@@ -170,7 +165,7 @@ def _faults(
 
 @dataclass(slots=True, kw_only=True)
 class _Examination:
-    """The jobs of some environments, and what stands on disk of them. `files` are those of the jobs `present`."""
+    """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob."""
 
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
@@ -195,7 +190,7 @@ class _Examination:
         return self.files.keys()
 
     def verdicts(self) -> list[Verdict]:
-        """One for each job that has a TrainJob here: what this very compiler pinned is compiled again."""
+        """One for each job with a TrainJob here. Jobs pinned by this version are compiled again."""
         found = [self.by_digests(job) for job in sorted(self.present)]
         provable = [self.frozen[each.job] for each in found if each.state == "unproven"]
         provable = [job for job in provable if self._is_provable(job)]
@@ -206,7 +201,7 @@ class _Examination:
         return [proven.get(each.job, each) for each in found]
 
     def by_digests(self, job: JobId) -> Verdict:
-        """By digests alone; what they do not settle is unproven, as yet."""
+        """Judge by digests alone; a job is unproven if they all match."""
         if self.locks.broken(job):
             return Verdict(job, "edited", [lockfile_path(job)])
         on_disk = self.locks.on_disk(job) if self.locks.lockfile(job) else None
@@ -231,11 +226,11 @@ class _Examination:
         return is_ours and not changed_code(pins, self.versions, self.code) and self._has_keys(job.id, pins)
 
     def changed_plugins(self) -> set[str]:
-        """Packages whose code is no longer what a frozen job was rendered with, under the same version."""
+        """Packages whose code changed without a new version since a frozen job was rendered."""
         return {name for job in self.frozen.values() for name in changed_code(job.lock.pins, self.versions, self.code)}
 
     def _has_keys(self, job: JobId, pins: Pins) -> bool:
-        """Whether the key files are those that were copied in: the rendered copy is all that is left of others."""
+        """Whether the key files are the ones copied in; replaced ones exist only as rendered copies."""
         from trainform.core.secrets import key_files
 
         inputs = next(each for each in self.environments if each.name == job[0])
@@ -262,8 +257,7 @@ def _within(on_disk: JobOnDisk, names: Collection[str]) -> list[str]:
 
 
 def _of_no_job(workspace: Workspace, present: Collection[JobId], cache: BuildCache) -> Iterator[Verdict]:
-    """What is on disk and belongs to none of the jobs `present`: jobs that are gone, lists of shared folders that do
-    not name what is there, and other files."""
+    """Verdicts for what belongs to no `present` job: deleted jobs, wrong lists of shared folders, stray files."""
     locks = workspace.locks
     gone = _Examination(environments=(), locks=locks)
     yield from (gone.by_digests(job) for job in locks.ids() if job not in present)
@@ -283,7 +277,7 @@ def _lists(locks: LockStore, cache: BuildCache) -> Iterator[Verdict]:
 
 
 def _strays(locks: LockStore, present: Collection[JobId]) -> Iterator[Verdict]:
-    """Files below an environment of `rendered/` that are in no job's folder, and not a list of ours."""
+    """Files below an environment of `rendered/` that are neither in a job's folder nor a shared list."""
     repository, jobs = locks.repository, locks.ids()
     rendered = repository.settings.rendered
     lists = {each.file for each in shared_lists(rendered, jobs, set(jobs))}
