@@ -56,11 +56,11 @@ def test_a_run_as_quiet_as_the_one_before_passes(limits):
 def test_slower_than_the_tolerance_fails(limits, slower, fails):
     failures = hold(ratios(figures(cold=slower)), limits).failures
     assert bool(failures) is fails
-    assert not fails or failures[0] == f"{COLD}: {10 * slower:.3g} is over the limit of 16"
+    assert not fails or failures[0] == f"{COLD}: {10 * slower:.3g} is over the limit of 22"
 
 
 def test_losing_ground_to_kustomize_fails(limits):
-    assert hold(ratios(figures(kustomize=0.4)), limits).failures == [f"{KUSTOMIZE}: 1 is over the limit of 0.8"]
+    assert hold(ratios(figures(kustomize=0.25)), limits).failures == [f"{KUSTOMIZE}: 1.6 is over the limit of 1.1"]
 
 
 def test_growing_faster_than_the_number_of_jobs_fails(limits):
