@@ -421,7 +421,7 @@ def test_several_processes_see_what_one_sees(place, monkeypatch):
 
     told = place.trainform("diff", "--format", "json")
     place.cache.unlink()
-    monkeypatch.setattr(overview, "LARGEST", 3)
+    monkeypatch.setattr(overview, "JOBS_PER_TASK", 3)
     assert run(["--root", str(place.root), "diff", "--format", "json"]) == told.code
     assert place.capfd.readouterr().out == told.out
 

@@ -26,6 +26,7 @@ from trainform.workspace.shards import JobElsewhere, frozen_lock, pinned_snapsho
 from trainform.workspace.state import JobOnDisk, LockStore
 
 if TYPE_CHECKING:
+    from trainform.core.compile import CompiledJob
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
 
@@ -163,13 +164,16 @@ class _ChunkPlanner:
             for job in compilation.jobs:
                 if job.objects:
                     files = job_files(job.objects, layout)
-                    source_digest = each.sources.digests.get(job.document.file, "")
-                    id, lock = (each.name, job.namespace, job.name), lock_of(job, self.current[each.name], files)
-                    held = self.locks.lock(id)
-                    # Other bytes of its source alone, such as a comment, do not make an upgraded job a changed one.
-                    is_same = held is not None and held._replace(source_digest="") == lock
-                    lock = held if held and is_same else lock._replace(source_digest=source_digest)
-                    self._put(id, lock, files)
+                    self._put((each.name, job.namespace, job.name), self._new_lock(each, job, files), files)
+
+    def _new_lock(self, inputs: EnvironmentInputs, job: CompiledJob, files: Mapping[str, bytes]) -> Lock:
+        """The lock of a compiled job. Keeps the one on disk if only the bytes of the source differ, as after an edit of
+        a comment: an upgrade does not count that as a change."""
+        lock = lock_of(job, self.current[inputs.name], files)
+        held = self.locks.lock((inputs.name, job.namespace, job.name))
+        if held is not None and held._replace(source_digest="") == lock:
+            return held
+        return lock._replace(source_digest=inputs.sources.digests.get(job.document.file, ""))
 
     def _put(self, job: JobId, lock: Lock, files: Mapping[str, bytes] | None = None) -> None:
         change = self.plan.put(self.locks.on_disk(job), lock, files)

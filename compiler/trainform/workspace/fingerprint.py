@@ -155,10 +155,10 @@ def _with_facts(inputs: Inputs) -> list[dict[str, Any]]:
     return [*own, *(document.tree for document in facts)]
 
 
-def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes], source_digest: str = "") -> Lock:
+def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes]) -> Lock:
     """The lock of a job just compiled into `files`. `source_digest` as in Lock."""
     train_job = digest_of([job.document.tree])
-    return Lock(train_job, job.document.file, current.pins(job), digests_of_files(files), source_digest)
+    return Lock(train_job, job.document.file, current.pins(job), digests_of_files(files))
 
 
 def is_frozen(lock: Lock, train_job: Document) -> bool:

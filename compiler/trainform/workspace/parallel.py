@@ -6,7 +6,7 @@ something that concerns several jobs, all are processed again in one piece, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -102,6 +102,8 @@ class ChunkResult(Protocol):
 
 
 Result = TypeVar("Result", bound=ChunkResult)
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 Work = Callable[["list[EnvironmentInputs]", Chunk], Result]
 
 
@@ -138,14 +140,24 @@ def map_chunks(
 
 def _chunks(files: Sequence[str], workers: int) -> list[Chunk]:
     size = min(max(-(-len(files) // (2 * workers)), SMALLEST), LARGEST)
-    return [Chunk(files[start : start + size], start == 0) for start in range(0, len(files), size)] or [Chunk([])]
+    return [Chunk(part, number == 0) for number, part in enumerate(slices(files, size))] or [Chunk([])]
+
+
+def slices(items: Sequence[Item], size: int = LARGEST) -> list[Sequence[Item]]:
+    """The items in order, `size` at a time."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _results(workspace: Workspace, work: Work[Result], chunks: Sequence[Chunk], workers: int) -> Iterable[Result]:
     if len(chunks) > 1 and workers > 1:
         _warm_up(workspace)
+    yield from in_workers(partial(_work_on, workspace, work), chunks, workers)
+
+
+def in_workers(work: Callable[[Item], Found], tasks: Sequence[Item], workers: int) -> Iterator[Found]:
+    """As `in_processes`. Raises InvocationError if a worker is killed."""
     try:
-        yield from in_processes(partial(_work_on, workspace, work), chunks, workers)
+        yield from in_processes(work, tasks, workers)
     except WorkerDied as error:
         raise InvocationError(str(error)) from error
 

@@ -5,8 +5,9 @@ snapshots, `.gitattributes`) belong to the first shard, so no file is written tw
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.k8s.tree import table
 from trainform.workspace import InvocationError
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, is_frozen
 from trainform.workspace.selection import is_selected, job_id
@@ -66,17 +67,12 @@ def pinned_snapshots(job: JobElsewhere, lock: Lock | None, current: CurrentInput
     """Digests of the snapshots that another shard's job will be pinned to: those of `lock` if it is kept."""
     if lock is not None:
         return {*lock.pins.snapshots}
-    runtime = current.runtime(*_runtime(job)) if isinstance(_reference(job), dict) else None
+    runtime = current.runtime(*_runtime(job))
     return {current.environment.digest, runtime.digest if runtime else NOTHING}
 
 
-def _reference(job: JobElsewhere) -> Any:
-    spec = job.document.tree.get("spec")
-    return spec.get("runtimeRef") if isinstance(spec, dict) else None
-
-
 def _runtime(job: JobElsewhere) -> tuple[str, str, str]:
-    reference = _reference(job)
+    reference = table(table(job.document.tree, "spec"), "runtimeRef")
     kind = str(reference.get("kind") or "ClusterTrainingRuntime")
     return kind, job.id[1] if kind == "TrainingRuntime" else "", str(reference.get("name") or "")
 

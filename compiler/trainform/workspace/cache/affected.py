@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.io import paths
-from trainform.io.workers import in_processes, processors
+from trainform.io.workers import processors
+from trainform.k8s.tree import value_at
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of_file
 from trainform.workspace.frozen import read_snapshot
-from trainform.workspace.parallel import LARGEST, ChunkStats
+from trainform.workspace.parallel import ChunkStats, in_workers, slices
 from trainform.workspace.plan import ChangeSet
 from trainform.workspace.state import JobOnDisk, LockStore
 
@@ -79,8 +80,7 @@ def _with_same_bytes(workspace: Workspace, jobs: Sequence[JobId], settled: set[s
     if not jobs:
         return _Matching([], found)
     now = _Comparison.at(workspace)
-    parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
-    for table in in_processes(now.up_to_date, parts, workers):
+    for table in in_workers(now.up_to_date, slices(jobs), workers):
         found.update(table)
     by_file: dict[str, list[str]] = {}
     for job in found:
@@ -169,7 +169,5 @@ _Selection = tuple[Any, Any]
 
 def _selection(documents: Iterable[Document]) -> _Selection:
     trees = (document.tree for document in documents)
-    spec = next((tree.get("spec") for tree in trees if tree.get("kind") == "Environment"), None)
-    jobs = spec.get("jobs") if isinstance(spec, dict) else None
-    namespace = spec.get("namespace") if isinstance(spec, dict) else None
-    return namespace, jobs.get("selector") if isinstance(jobs, dict) else None
+    environment = next((tree for tree in trees if tree.get("kind") == "Environment"), None)
+    return value_at(environment, ("spec", "namespace")), value_at(environment, ("spec", "jobs", "selector"))

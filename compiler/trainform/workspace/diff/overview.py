@@ -7,18 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.io.paths import JobId, file_bytes
-from trainform.io.workers import WorkerDied, in_processes, processors
+from trainform.io.workers import processors
 from trainform.output.layout import MANIFESTS, job_folder
 from trainform.review.diff.totals import Ask, Asks
-from trainform.workspace import InvocationError
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
+from trainform.workspace.parallel import in_workers, slices
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
     from trainform.workspace.cache.build_cache import BuildCache
     from trainform.workspace.lockfile import Lock, Pins
 
-LARGEST = 2_000
+JOBS_PER_TASK = 2_000
 """Jobs per task of a worker process; fewer are not worth a process."""
 
 
@@ -68,12 +68,8 @@ def overview(locks: LockStore, cache: BuildCache) -> Overview:
     table, fresh = JobTable(), JobTable()
     table.update(cache.jobs.only(job for job in cache.jobs if cache.jobs.has_asks(job)))
     jobs = [job for job in locks.ids() if job not in table]
-    parts = [jobs[start : start + LARGEST] for start in range(0, len(jobs), LARGEST)]
-    try:
-        for found in in_processes(partial(_read, locks.fresh(), Asks()), parts, processors()):
-            fresh.update(found)
-    except WorkerDied as error:
-        raise InvocationError(str(error)) from error
+    for found in in_workers(partial(_read, locks.fresh(), Asks()), slices(jobs, JOBS_PER_TASK), processors()):
+        fresh.update(found)
     table.update(fresh)
     cache.save(fresh)
     return Overview(locks, table)

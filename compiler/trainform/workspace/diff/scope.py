@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from trainform.io.paths import LOCKS, JobId
 from trainform.io.repository import ENDINGS, Repository, is_template
 from trainform.io.settings import FILE, Settings, parse_settings
-from trainform.k8s.tree import metadata_of
+from trainform.k8s.tree import metadata_of, table
 from trainform.output.layout import is_part
 from trainform.workspace.inputs import load
 
@@ -138,10 +138,7 @@ def _job_files(
 def _spec(trees: Iterable[Any]) -> dict[str, Any] | None:
     """The Environment's spec among its folder's changed documents; None if absent."""
     own = [tree for tree in trees if tree.get("kind") == ENVIRONMENT]
-    if not own:
-        return None
-    spec = own[0].get("spec")
-    return spec if isinstance(spec, dict) else {}
+    return table(own[0], "spec") if own else None
 
 
 def _differ(specs: tuple[dict[str, Any] | None, ...], keys: Iterable[str]) -> bool:
