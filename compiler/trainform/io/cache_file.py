@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from stat import S_ISDIR, S_ISREG
+from stat import S_IFDIR, S_IFMT, S_IFREG
 from typing import Any, NamedTuple
 
 from trainform.io.files import write_bytes
@@ -52,6 +52,9 @@ def clock(root: str) -> int | None:
         return None
 
 
+_KINDS = frozenset([S_IFREG, S_IFDIR])
+
+
 class Identity(NamedTuple):
     """Identifies the state of some files; `newest` is the time of the last change (nanoseconds)."""
 
@@ -69,10 +72,11 @@ def identity(paths: Iterable[str]) -> Identity | None:
             found = os.lstat(path)
         except OSError:
             return None
-        if not (S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)):
+        mode, modified, changed = found.st_mode, found.st_mtime_ns, found.st_ctime_ns
+        if S_IFMT(mode) not in _KINDS:
             return None
-        told += (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        newest = max(newest, found.st_mtime_ns, found.st_ctime_ns)
+        told += (mode, found.st_size, modified, changed, found.st_ino)
+        newest = max(newest, modified, changed)
     return Identity(hash(tuple(told)), newest)  # of integers, a hash is the same in every process
 
 

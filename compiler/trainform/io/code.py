@@ -29,9 +29,9 @@ def files_of(module: str) -> list[str]:
     if spec is None or not spec.origin:
         return []
     if not spec.parent:
-        return [spec.origin]
+        return [os.path.realpath(spec.origin)]
     found = []
-    for above, folders, files in os.walk(os.path.dirname(spec.origin)):
+    for above, folders, files in os.walk(os.path.realpath(os.path.dirname(spec.origin))):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         found += [os.path.join(above, name) for name in sorted(files)]
     return found

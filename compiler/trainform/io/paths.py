@@ -45,8 +45,7 @@ def snapshots(root: str) -> list[str]:
 def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
     """The files of a folder, sorted by name; None for an entry that is not a plain file. Empty if the folder is
     missing. Raises OSError if it is unreadable."""
-    path = os.path.join(root, folder)
-    return {name: _plain(os.path.join(path, name)) for name in sorted(folder_names(root, folder))}
+    return {name: _plain(f"{root}/{folder}/{name}") for name in sorted(folder_names(root, folder))}
 
 
 def folder_names(root: str, folder: str) -> list[str]:
@@ -87,7 +86,7 @@ def links_out(root: str) -> list[str]:
 
 
 def is_link(root: str, path: str) -> bool:
-    return os.path.islink(os.path.join(root, path))
+    return os.path.islink(f"{root}/{path}")
 
 
 def _plain(path: str) -> bytes | None:

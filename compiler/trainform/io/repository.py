@@ -105,7 +105,7 @@ def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
 def read_file(root: str, file: str) -> bytes | Diagnostic:
     """The contents of `file`, a path relative to `root`; a diagnostic (TF701) if it cannot be read."""
     try:
-        return read_bytes(os.path.join(root, file))
+        return read_bytes(f"{root}/{file}")
     except OSError as error:
         return os_error("TF701", file, error, "cannot be read")
 

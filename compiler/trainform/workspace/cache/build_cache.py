@@ -9,12 +9,11 @@ cannot contain it, and may be deleted at any time. `render`, `check` and `diff` 
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform import __version__
@@ -151,15 +150,16 @@ class BuildCache:
 
     def _joined(self, facts: JobTable) -> JobTable:
         """The known jobs plus those of `facts` that have not changed during the run, sorted."""
-        table = JobTable()
-        for job in sorted({*self.jobs, *facts}):
-            if job not in facts:
-                table.add(job, self.jobs[job])
-            elif (number := self._stamp(*self._paths(job, facts.files(job)))) is not None:
-                is_known = job in self.jobs and self._identities[job] == number
-                table.add(job, facts[job].joined(self.jobs[job]) if is_known else facts[job])
-                self._identities[job] = number
-        return table
+        table, known = JobTable(), self.jobs
+        found = ((job, self._stamp(*self._paths(job, facts.files(job)))) for job in facts)
+        stamps = {job: number for job, number in found if number is not None}
+        table.update(known.only(job for job in known if job not in facts))
+        table.update(facts.only(stamps))
+        for job in stamps:
+            if job in known and self._identities[job] == stamps[job]:
+                table.add(job, facts[job].joined(known[job]))
+        self._identities |= stamps
+        return table.only(sorted(table))
 
     def _stamped(self, files: Iterable[str]) -> dict[str, int]:
         """Identities of the files that have not changed since the run began."""
@@ -175,7 +175,7 @@ class BuildCache:
         return [file for file in numbers if (found := self._identity(file)) and found.number == numbers[file]]
 
     def _identity(self, *files: str) -> Identity | None:
-        return identity(f"{self._root}/{file}" for file in files)
+        return identity([f"{self._root}/{file}" for file in files])
 
     def _paths(self, job: JobId, names: Iterable[str]) -> list[str]:
         """A job's paths: folder and lockfile, then manifests."""
@@ -213,13 +213,13 @@ def _made() -> dict[str, Any]:
     }
 
 
+@cache
 def _own_code() -> int | None:
     """Identifies this installation's code: a checkout of trainform may differ without a new version."""
     from trainform.installed import declared_plugins
 
     modules = {each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"}
-    files = (os.path.realpath(file) for module in sorted({"trainform", *modules}) for file in files_of(module))
-    found = identity(files)
+    found = identity(file for module in sorted({"trainform", *modules}) for file in files_of(module))
     return found.number if found else None
 
 

@@ -140,8 +140,11 @@ class JobTable:
 
     def update(self, other: JobTable) -> None:
         """Add the facts of another table, which has its own places."""
-        pairs = zip(self._tables, other._tables, strict=True)
-        a, b, c, d = ([*map(mine.place, others.entries), -1] for mine, others in pairs)  # -1 maps to -1
+        if not other._rows:
+            return
+        used = map(set, zip(*(row[2:] for row in other._rows.values()), strict=True))
+        tables = zip(used, self._tables, other._tables, strict=True)
+        a, b, c, d = ({place: mine.place(others.at(place)) for place in places} for places, mine, others in tables)
         for job, (source, proof, *places) in other._rows.items():
             self._rows[job] = (source, proof, a[places[0]], b[places[1]], c[places[2]], d[places[3]])
 
