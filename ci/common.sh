@@ -1,6 +1,8 @@
 # What the scripts of this folder share; they read it with ".", from their own folder.
 # shellcheck shell=sh
 
+unset CDPATH # cd must print nothing
+
 # On standard error, since standard output may be what somebody reads; GitHub looks for commands in both.
 say() {
     if [ -n "${GITHUB_ACTIONS:-}" ]; then echo "::$1 title=trainform::$2" >&2; else echo "trainform: $2" >&2; fi
@@ -35,13 +37,66 @@ base_commit() {
     if [ -n "${TRAINFORM_BASE:-}" ]; then
         echo "$TRAINFORM_BASE"
     elif [ -n "${GITHUB_BASE_REF:-}" ]; then
-        git rev-parse --verify --quiet "refs/remotes/origin/$GITHUB_BASE_REF^{commit}" || fetch "$GITHUB_BASE_REF"
+        find_git
+        commit "refs/remotes/origin/$GITHUB_BASE_REF" || fetch "$GITHUB_BASE_REF"
     else
-        git rev-parse --verify --quiet "HEAD^{commit}" || fail "there is no commit to compare with"
+        find_git
+        commit HEAD || fail "there is no commit to compare with"
     fi
 }
 
+commit() { git_safely rev-parse --verify --quiet "$1^{commit}"; }
+
+# fetch BRANCH: who may read the remote is up to git's configuration and variables, which hold tokens and how ssh is run.
+# In a partial clone too, all of that one commit is fetched.
 fetch() {
-    git fetch --quiet --no-tags --depth=1 origin "$1" || fail "cannot fetch $1 to compare with"
-    git rev-parse --verify FETCH_HEAD
+    own=$(configured_in_checkout)
+    [ -z "$own" ] || fail "git's configuration includes $own, which a change may edit: set TRAINFORM_BASE instead"
+    git_safely fetch --quiet --no-tags --depth=1 --no-filter --no-recurse-submodules --no-auto-gc \
+        --upload-pack=git-upload-pack origin "refs/heads/$1" >&2 || fail "cannot fetch $1 to compare with"
+    commit FETCH_HEAD
+}
+
+# find_git: the work tree in $top and git's folder in $git_folder. Git itself would take any folder for a repository that
+# looks like one, and run what the configuration in there names.
+find_git() {
+    top=$(cd "${TRAINFORM_ROOT:-.}" && pwd -P) || fail "there is no folder ${TRAINFORM_ROOT:-.}"
+    while [ ! -e "$top/.git" ]; do
+        [ -n "$top" ] || fail "this is not a git repository"
+        top=${top%/*}
+    done
+    git_folder=$top/.git
+    git_folder=$(git_safely rev-parse --absolute-git-dir) || fail "git cannot read $top/.git"
+    git_folder=$(cd "$git_folder" && pwd -P)
+    case $git_folder in
+    "$top/.git") ;;
+    "$top"/*) fail "$top/.git names a folder of the work tree, $git_folder, which a commit may have brought" ;;
+    esac
+}
+
+# git_safely COMMAND [ARGUMENT...]: git in a checkout that may hold a stranger's change. It runs no hook, no monitor and
+# no remote helper, and looks for no repository.
+git_safely() (
+    unset GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE
+    unset GIT_SHALLOW_FILE GIT_CEILING_DIRECTORIES GIT_DEFAULT_HASH GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR
+    cd "${top:-/}" || exit
+    GIT_NO_LAZY_FETCH=1 GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 exec git --no-pager --no-replace-objects \
+        --literal-pathspecs -c safe.bareRepository=explicit -c core.fsmonitor= -c core.hooksPath=/dev/null \
+        -c core.quotePath=false -c protocol.ext.allow=never --git-dir="$git_folder" --work-tree="${top:-/}" "$@"
+)
+
+# Which file of the work tree is part of git's configuration, by include.path, if one is.
+configured_in_checkout() {
+    tab=$(printf '\t')
+    git_safely config --list --show-origin --name-only | while IFS= read -r line; do
+        origin=${line%%"$tab"*}
+        [ "$origin" != "${earlier:-}" ] || continue
+        earlier=$origin
+        case $origin in file:*) ;; *) continue ;; esac
+        folder=$(cd "${top:-/}" && cd "$(dirname "${origin#file:}")" && pwd -P) || folder=$top
+        case $folder/ in
+        "$git_folder"/*) ;;
+        "$top"/*) echo "${origin#file:}" && break ;;
+        esac
+    done
 }

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from trainform.io.files import bytes_or_none
-from trainform.io.git import GitError, commit_of, files_at, git, start
+from trainform.io.git import GitError, commit_of, files_at, git, start, without_filters
 
-_LOOK = ("--no-optional-locks", "--literal-pathspecs")
-"""Git options for read-only commands: nothing is written, and a folder's name is not a pattern."""
-_DIFF = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z")
+_DIFF = ("diff-index", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-z")
+_SUBMODULES = "--ignore-submodules=dirty"  # git does not run inside one
+_DIFFERENT = re.compile(rb":(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) (\w)\0([^\0]*)\0")
+
+_LISTED = re.compile(rb"\0([?a-zS] |. 160000 )([^\0]*)")
+"""Of all files that `ls-files -v --stage` lists with their tags: untracked ones (`?`), those whose changes git is told
+to overlook (a small letter, or `S`), and submodules."""
+
+_PLAIN = (b"100644", b"100755")
+_SUBMODULE = b"160000"
 
 
 def baseline(root: str, name: str) -> Baseline:
@@ -22,7 +31,7 @@ def baseline(root: str, name: str) -> Baseline:
     except GitError as error:
         if os.path.isdir(name):
             return Folder(root, os.path.realpath(name))
-        raise GitError(f"{error}; there is no such folder either") from error
+        raise type(error)(f"{error}; there is no such folder either") from error
 
 
 class Commit(NamedTuple):
@@ -33,37 +42,71 @@ class Commit(NamedTuple):
 
     def paths(self, within: Sequence[str]) -> list[str]:
         """The files at or below the paths `within`."""
-        return _split(git(self.root, *_LOOK, "ls-tree", "-r", "-z", "--name-only", self.id, "--", *within))
+        return _split(git(self.root, "ls-tree", "-r", "-z", "--name-only", self.id, "--", *within))
 
     def changed(self, within: Sequence[str]) -> set[str]:
-        """The files changed, deleted or added in the working tree, ignored ones included. Git compares object ids, and
-        skips files with unchanged time and size."""
+        """The files changed, deleted or added in the working tree, ignored ones included. Git tells them by time and
+        size, and we by their bytes; so a file that git stores otherwise than it is on disk (line endings, Git LFS)
+        may be among them unchanged. Raises GitError, also if there is a submodule."""
         return self.looking(within)()
 
     def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
         """Start `changed` in the background; the returned function waits for its result."""
-        differing = start(self.root, *_LOOK, *_DIFF, self.id, "--", *within)
-        untracked = start(self.root, *_LOOK, "ls-files", "--others", "-z", "--", *within)
+        settings = without_filters(self.root)
+        differing = start(self.root, *_DIFF, _SUBMODULES, self.id, "--", *within, settings=settings)
+        listing = start(self.root, "ls-files", "--cached", "--others", "--stage", "-v", "-z", "--", *within)
 
         def found() -> set[str]:
             try:
                 changed = differing(b"")
             finally:  # wait for both
-                others = untracked(b"")
-            return {*_split(changed), *_split(others)}
+                listed = listing(b"")
+            return {*self._differing(changed), *self._listed(listed)}
 
         return found
+
+    def _differing(self, output: bytes) -> Iterator[str]:
+        for before, after, old, new, status, name in _DIFFERENT.findall(output):
+            path = os.fsdecode(name)
+            if _SUBMODULE in (before, after):
+                raise _is_submodule(path)
+            is_stored = new.strip(b"0") != b""
+            if status != b"M" or is_stored or not {before, after}.issubset(_PLAIN) or self._differs(path, old):
+                yield path
+
+    def _listed(self, output: bytes) -> Iterator[str]:
+        for tag, rest in _LISTED.findall(b"\0" + output):
+            if tag == b"? ":
+                yield from self._untracked(os.fsdecode(rest))
+                continue
+            words, _, name = (tag + rest).partition(b"\t")
+            path, (mode, stored) = os.fsdecode(name), words.split()[1:3]
+            if mode == _SUBMODULE:
+                raise _is_submodule(path)
+            if self._differs(path, stored):
+                yield path
+
+    def _untracked(self, path: str) -> Iterable[str]:
+        """Git lists another repository in the work tree as one folder."""
+        return _below(self.root, [path.rstrip("/")]) if path.endswith("/") else [path]
+
+    def _differs(self, path: str, blob: bytes) -> bool:
+        """Whether the bytes of a file in the working tree are not those of a blob."""
+        data = bytes_or_none(os.path.join(self.root, path))
+        if data is None:
+            return True
+        algorithm = hashlib.sha1 if len(blob) == 40 else hashlib.sha256
+        return algorithm(b"blob %d\0" % len(data) + data).hexdigest().encode() != blob
 
     def last_change(self, within: str) -> Baseline | None:
         """The last commit that changed something below `within`; this one if none did. In a shallow clone, the oldest
         one at the earliest."""
-        last = git(self.root, *_LOOK, "log", "-1", "--format=%H", self.id, "--", within).decode().strip()
+        last = git(self.root, "rev-list", "--max-count=1", self.id, "--", within).decode().strip()
         return self if last in ("", self.id) else Commit(self.root, last)
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
         """The bytes of those `paths` that exist in the commit."""
-        named = [path for path in paths if "\n" not in path]  # git reads one path per line
-        return files_at(self.root, self.id, named) if named else {}
+        return files_at(self.root, self.id, paths)
 
 
 class Folder(NamedTuple):
@@ -97,6 +140,10 @@ class Folder(NamedTuple):
 
 Baseline = Commit | Folder
 """Earlier files, by path relative to the repository's root."""
+
+
+def _is_submodule(path: str) -> GitError:
+    return GitError(f"{path} is a submodule, and its files are in no commit of this repository: use --base FOLDER")
 
 
 def _split(output: bytes) -> list[str]:

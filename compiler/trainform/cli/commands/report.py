@@ -34,8 +34,10 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.review.report.model import Behind, Report
     from trainform.workspace.discovery import discover
     from trainform.workspace.report import gather, one_line
+    from trainform.workspace.sparse import refuse_sparse_checkout
 
     workspace = discover(chosen_root(root), env)
+    refuse_sparse_checkout(workspace.repository)
     found = gather(workspace)
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]
@@ -50,14 +52,14 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
 
 def _compare(workspace: Workspace, base: str) -> Difference | None:
     """The diff; None if the default base does not exist, as before the first commit or without git."""
-    from trainform.io.git import GitError
+    from trainform.io.git import GitError, NoCommit
     from trainform.workspace.diff.difference import diff
 
     try:
         return diff(workspace.repository, workspace.problems, base, workspace.asked)
     except GitError as error:
         source = click.get_current_context().get_parameter_source("base")
-        if source is click.core.ParameterSource.DEFAULT:
+        if isinstance(error, NoCommit) and source is click.core.ParameterSource.DEFAULT:
             return None
         raise click.BadParameter(str(error), param_hint="--base") from error
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
@@ -124,10 +123,9 @@ def _print_for_machines(
 def _prefix(root: str) -> str:
     """The path from the git checkout's root to the repository's root, ending in a slash: services that show problems in
     files identify them by their path in the checkout."""
-    folder = root = os.path.realpath(root)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return ""
-        folder = above
-    return "" if folder == root else os.path.relpath(root, folder).replace(os.sep, "/") + "/"
+    from trainform.io.git import GitError, find_checkout
+
+    try:
+        return find_checkout(root).prefix
+    except GitError:
+        return ""
