@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,3 +101,61 @@ def test_the_compiler_never_imports_a_plugin(path):
     assert [
         module for module, _ in imports(ast.parse(path.read_text())) if module.startswith("trainform_plugins")
     ] == []
+
+
+STARTS_GIT = COMPILER / "io" / "git.py"
+WORKERS = COMPILER / "io" / "workers.py"
+STARTERS = ("system", "popen", "startfile", "posix_spawn", "posix_spawnp", "fork", "forkpty")
+
+
+def started(source: str) -> list[str]:
+    """What in `source` can start a process: a module made for it, or a function of `os`."""
+    tree = ast.parse(source)
+    made_for_it = ("subprocess", "multiprocessing", "pty", "concurrent.futures", "asyncio")
+    modules = [module for module, _ in imports(tree) if module.startswith(made_for_it)]
+    names = [f"os.{each}" for module, taken in imports(tree) if module == "os" for each in taken]
+    names += [
+        f"os.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"
+    ]
+    return modules + [each for each in names if each[3:] in STARTERS or each[3:].startswith(("exec", "spawn"))]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import subprocess", ["subprocess"]),
+        ("def f():\n    from concurrent.futures import ProcessPoolExecutor", ["concurrent.futures"]),
+        ("import os\nos.system('git')", ["os.system"]),
+        ("from os import execv", ["os.execv"]),
+        ("import os\nos.replace('a', 'b')", []),
+    ],
+)
+def test_the_check_itself_sees_a_process_start(source, found):
+    assert started(source) == found
+
+
+@pytest.mark.parametrize("path", [*modules(COMPILER), *modules(PLUGINS)], ids=name)
+def test_only_one_module_starts_git_and_one_starts_workers(path):
+    allowed = {STARTS_GIT: {"subprocess"}, WORKERS: {"concurrent.futures.process", "multiprocessing"}}
+    assert set(started(path.read_text())) <= allowed.get(path, set())
+
+
+def test_git_is_started_by_one_function():
+    tree = ast.parse(STARTS_GIT.read_text())
+    starting = [
+        function.name
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("subprocess.")
+    ]
+    assert len(starting) == 1
+
+
+def test_a_script_for_ci_starts_git_by_one_function():
+    lines = [line.strip() for path in sorted((ROOT / "ci").glob("*.sh")) for line in path.read_text().splitlines()]
+    starting = [line for line in lines if re.search(r"(?:^|[(;|&=]\s*|\bexec |\bif |! )git\s", line) and line[0] != "#"]
+    assert len(starting) == 1
+    assert "exec git --no-pager" in starting[0]

@@ -19,7 +19,6 @@ from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.parallel import map_chunks
 from trainform.workspace.plan import BuildOptions, ChangeSet
 from trainform.workspace.shared_files import add_shared_files
-from trainform.workspace.sparse import refuse_sparse_checkout
 
 if TYPE_CHECKING:
     from trainform.io.repository import Repository
@@ -39,7 +38,7 @@ def build(root: str, options: BuildOptions) -> Built:
     _refuse_links(root)
     with exclusive(root), staging(root):
         workspace = discover(root, options.environments)
-        refuse_sparse_checkout(workspace.repository)
+        workspace.refuse_sparse_checkout()
         cache = BuildCache.open(workspace, enabled=options.covers_everything and options.cached)
         plan = plan_everything(workspace, options, cache)
         if may_write := plan.may_write(options):

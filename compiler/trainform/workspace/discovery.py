@@ -8,10 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.git import GitError, left_out
 from trainform.io.place import WholeFile, file_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
 from trainform.workspace import InvocationError
+from trainform.workspace.diff.scope import watched
 from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
 from trainform.workspace.state import LockStore
 
@@ -82,6 +85,22 @@ class Workspace:
     def own_files(self) -> list[list[str]]:
         """The job files of each environment."""
         return [_own(each, self.job_files, self.repository) for each in self.environments]
+
+    def refuse_sparse_checkout(self) -> None:
+        """Raises InvocationError if a sparse checkout leaves out what jobs are rendered from or to: a job whose lock
+        is not on disk would count as new, and be rendered again."""
+        root, folders = self.repository.root, watched(self.repository.settings)
+        try:
+            missing = left_out(root, folders)
+        except GitError as error:
+            raise InvocationError(f"cannot find out what the sparse checkout leaves out: {error}") from error
+        if missing:
+            needed = [folder for folder in folders if any(file.startswith(f"{folder}/") for file in missing)]
+            ways = [f"`git sparse-checkout add {' '.join(needed)}`"] if needed else []
+            raise InvocationError(
+                f"the sparse checkout leaves out {counted(len(missing), 'file')} that trainform needs, such as "
+                f"{missing[0]}: run {' or '.join([*ways, '`git sparse-checkout disable`'])}"
+            )
 
     def read(self, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
         """The environments with the jobs in `files`; None means all files."""

@@ -63,13 +63,12 @@ def check(
     from trainform.io.git import GitError
     from trainform.io.lock import exclusive
     from trainform.workspace.discovery import discover
-    from trainform.workspace.sparse import refuse_sparse_checkout
     from trainform.workspace.verify.verification import verify
 
     chosen = chosen_root(root)
     with exclusive(chosen):
         workspace = discover(chosen, env)
-        refuse_sparse_checkout(workspace.repository)
+        workspace.refuse_sparse_checkout()
         result = verify(workspace, chosen_shard(shard), workers, cached=not no_cache)
         problems = [*workspace.problems, *result.problems]
         if has_errors(problems):

@@ -34,10 +34,9 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.review.report.model import Behind, Report
     from trainform.workspace.discovery import discover
     from trainform.workspace.report import gather, one_line
-    from trainform.workspace.sparse import refuse_sparse_checkout
 
     workspace = discover(chosen_root(root), env)
-    refuse_sparse_checkout(workspace.repository)
+    workspace.refuse_sparse_checkout()
     found = gather(workspace)
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]

@@ -35,12 +35,11 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
     from trainform.workspace.discovery import discover
     from trainform.workspace.marking import mark_jobs
     from trainform.workspace.selection import select
-    from trainform.workspace.sparse import refuse_sparse_checkout
 
     chosen = chosen_root(root)
     with exclusive(chosen):
         workspace = discover(chosen, env)
-        refuse_sparse_checkout(workspace.repository)
+        workspace.refuse_sparse_checkout()
         repository, environments = workspace.repository, workspace.read()
         problems = [*workspace.problems, *select(environments, jobs, repository.root)]
         problems += [problem for each in environments for problem in each.sources.diagnostics]

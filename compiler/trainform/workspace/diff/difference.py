@@ -26,7 +26,6 @@ from trainform.workspace.diff.versions import (
 from trainform.workspace.discovery import Workspace, load_files
 from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
-from trainform.workspace.sparse import refuse_sparse_checkout
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -52,10 +51,10 @@ def diff(
 ) -> Difference:
     """Compare the working tree with the commit or folder `base`. Raises GitError if there is no such base, OSError for
     unreadable files."""
-    refuse_sparse_checkout(repository)
+    workspace = Workspace(repository, problems, environments)
+    workspace.refuse_sparse_checkout()
     start = baseline(repository.root, base)
     changes = start.looking(watched(repository.settings))
-    workspace = Workspace(repository, problems, environments)
     found = overview(workspace.locks, BuildCache.open(workspace, enabled=cached))
     scope = change_scope(repository, start, changes(), found.sources())
     tree = _read(workspace, scope, found)
