@@ -12,14 +12,16 @@ from trainform.io.files import NotPlainFile, read_plain
 _HFS_IGNORES = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 """Code points that HFS+ ignores in names. Source: git's `utf8.c`."""
 
+_CIRCLE = "is a link that leads back to itself"
 _IN_GIT = "lies in git's own folder", "choose another name: some file systems take this one for .git"
 
 
 class LinkError(OSError):
-    """A path that leads out of the repository, or into git's own folder; `strerror` says which, `hint` what to do."""
+    """A path that leads out of the repository, into git's own folder, or (ELOOP) in a circle; `strerror` says which,
+    `hint` what to do."""
 
     def __init__(self, path: str, where: str, hint: str = "copy its target into the repository") -> None:
-        super().__init__(errno.EPERM, where, path)
+        super().__init__(errno.ELOOP if where == _CIRCLE else errno.EPERM, where, path)
         self.hint = hint
 
 
@@ -48,7 +50,7 @@ def names_git(path: str) -> bool:
 
 def located(root: str, path: str) -> str:
     """The real path of `path`, which is relative to `root` and need not exist. `root` is absolute and without links.
-    Raises LinkError, and OSError for links in a circle."""
+    Raises LinkError, and OSError for a folder that must not be searched."""
     if names_git(path):
         raise LinkError(path, *_IN_GIT)
     parts = path.split("/")
@@ -81,7 +83,7 @@ def leads_out(root: str, path: str) -> bool:
     try:
         located(root, path)
     except OSError as error:
-        return isinstance(error, LinkError) or error.errno == errno.ELOOP
+        return isinstance(error, LinkError)
     return False
 
 
@@ -106,6 +108,10 @@ def _followed(root: str, path: str) -> str:
         real = os.path.realpath(place, strict=True)
     except (FileNotFoundError, NotADirectoryError):
         real = os.path.realpath(place)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise LinkError(path, _CIRCLE, "remove it") from error
+        raise
     if not inside(root, real):
         raise LinkError(path, "leads out of the repository")
     if names_git(os.path.relpath(real, root).replace(os.sep, "/")):
