@@ -53,21 +53,33 @@ def located(root: str, path: str) -> str:
     Raises LinkError, and OSError for a folder that must not be searched."""
     if names_git(path):
         raise LinkError(path, *_IN_GIT)
-    parts = path.split("/")
-    if ".." in parts:
+    if ".." in path.split("/") or not _has_no_link(root, path):
         return _followed(root, path)
-    place = root
-    for part in parts:
-        place = f"{place}/{part}"
-        try:
-            mode = os.lstat(place).st_mode
-        except (FileNotFoundError, NotADirectoryError):
-            break
-        except ValueError as error:  # a zero byte, a lone surrogate
-            raise OSError(errno.EINVAL, "not a valid path", path) from error
-        if S_ISLNK(mode):
-            return _followed(root, path)
     return f"{root}/{path}"
+
+
+_known: set[str] = set()
+"""Folders that hold other folders, and have no link in their path. One look at each is enough for a command: a commit
+changes nothing while it runs, and we make no links."""
+
+
+def look_again() -> None:
+    """Forget what is known of folders: another command begins."""
+    _known.clear()
+
+
+def _has_no_link(root: str, path: str) -> bool:
+    above = path.rpartition("/")[0]
+    if above and (folder := f"{root}/{above}") not in _known:
+        if not _has_no_link(root, above):
+            return False
+        _known.add(folder)
+    try:
+        return not S_ISLNK(os.lstat(f"{root}/{path}").st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except ValueError as error:  # a zero byte, a lone surrogate
+        raise OSError(errno.EINVAL, "not a valid path", path) from error
 
 
 def beneath(root: str, path: str) -> str:

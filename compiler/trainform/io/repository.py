@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.files import read_plain
-from trainform.io.links import LinkError, inside, located
+from trainform.io.links import LinkError, inside, located, look_again
 from trainform.io.links import read_file as read_inside
 from trainform.io.place import file_error, os_error
 from trainform.io.settings import FILE, Settings, parse_settings
@@ -108,6 +108,7 @@ def find_root(start: str) -> str:
 
 def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
     """The repository at `root`; if `trainform.yaml` has errors, those and the default settings."""
+    look_again()
     root = os.path.realpath(root)
     settings, problems = Settings(), list[Diagnostic]()
     if os.path.lexists(os.path.join(root, FILE)):
