@@ -25,6 +25,7 @@ from trainform.core.finish import check_objects, finish
 from trainform.core.pipeline import Pipeline
 from trainform.installed import load_plugins
 from trainform.io.paths import lockfile_path
+from trainform.io.staging import Staging
 from trainform.io.writer import JobChange, stage
 from trainform.output.layout import job_files, job_folder
 from trainform.source import load
@@ -85,10 +86,13 @@ def one_round(texts: list[str], runtime: str, folder: Path) -> dict[str, float]:
     pairs = list(zip(compilation.jobs, files, strict=True))
     locks = clock.timed(LOCK, lambda: [dump(LockFile(lock_of(job, present, made))) for job, made in pairs])()
 
+    staging = Staging(str(folder), "staging", record="")
+
     def put() -> None:
         for (job, made), lock in zip(pairs, locks, strict=True):
             place = job_folder("rendered", "default", job.namespace, job.name)
-            stage(str(folder), JobChange(place, lockfile_path(("default", job.namespace, job.name)), made, lock))
+            lockfile = lockfile_path(("default", job.namespace, job.name))
+            stage(staging, JobChange(place, lockfile, made, lock))
 
     clock.timed(FILES, put)()
     return dict(clock.seconds)

@@ -13,6 +13,8 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 KILLED = -signal.SIGKILL
+PATIENCE = 60
+"""Seconds after which a run counts as one that never ends, and is ended by SIGALRM."""
 STEPS = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link")
 """Audit events of what changes a disk. `open` counts where it is for writing."""
 
@@ -96,6 +98,7 @@ def _child(order: dict[str, Any], run: Any, output: int) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.chdir(order["folder"])
+    signal.alarm(PATIENCE)
     if not order["swap"]:
         from trainform.io import exchange
 

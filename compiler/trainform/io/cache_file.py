@@ -7,19 +7,19 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from errno import ENOENT
 from stat import S_IFDIR, S_IFMT, S_IFREG
 from typing import Any, NamedTuple
 
-from trainform.io.files import write_bytes
-from trainform.io.git import GitError, checkout_digest, git_folder
+from trainform.io.files import read_plain, write_bytes
+from trainform.io.own_state import state_file, state_in_git
 
 
 def read(root: str, purpose: str) -> dict[str, Any] | None:
     """The document for a purpose; None if it is missing or was not written by `write`."""
     try:
-        with open(_path(root, purpose), "rb") as file:
-            digest, _, text = file.read().partition(b"\n")
-    except (GitError, OSError):
+        digest, _, text = read_plain(_path(root, purpose), limit=None).partition(b"\n")
+    except OSError:
         return None
     is_ours = digest.decode(errors="replace") == hashlib.sha256(text).hexdigest()
     tree = json.loads(text) if is_ours else None
@@ -27,7 +27,7 @@ def read(root: str, purpose: str) -> dict[str, Any] | None:
 
 
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
-    """Write a document, completely or not at all. Raises GitError and OSError."""
+    """Write a document, completely or not at all. Raises OSError."""
     path = _path(root, purpose)
     draft = f"{path}.{os.getpid()}"
     text = json.dumps(tree, separators=(",", ":")).encode()
@@ -44,11 +44,10 @@ def clock(root: str) -> int | None:
     """The file system's time in nanoseconds, as its clock may be another machine's; None if nothing can be written."""
     try:
         path = _path(root, "clock")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
         write_bytes(path, b"")
         os.utime(path)
         return os.stat(path).st_mtime_ns
-    except (GitError, OSError):
+    except OSError:
         return None
 
 
@@ -81,4 +80,7 @@ def identity(paths: Iterable[str]) -> Identity | None:
 
 
 def _path(root: str, purpose: str) -> str:
-    return os.path.join(git_folder(root), "trainform", f"{checkout_digest(root)}-{purpose}.json")
+    folder = state_in_git(root)
+    if folder is None:
+        raise FileNotFoundError(ENOENT, "there is no git repository to keep it in", root)
+    return state_file(folder, root, f"-{purpose}.json")

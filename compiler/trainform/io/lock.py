@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trainform.io.git import GitError, checkout_digest, git_folder
+from trainform.io.own_state import state_file, state_folder
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -18,30 +17,22 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def exclusive(root: str) -> Iterator[None]:
-    """Hold the lock of the repository at `root`. If locking is impossible (a read-only checkout, a file system without
-    locks), go on without it."""
-    lock = _acquired(mutex_path(root))
+def exclusive(root: str) -> Iterator[bool]:
+    """Hold the lock of the repository at `root`; gives whether it is held. If locking is impossible (a file system
+    without locks), go on without it."""
+    path = mutex_path(root)
+    lock = _acquired(path) if path else None
     try:
-        yield
+        yield lock is not None
     finally:
         if lock:
             lock.release()
 
 
-def mutex_path(root: str) -> str:
-    """The lock file: `trainform/<digest>.lock` in git's folder, or `trainform-<digest>.lock` in the temporary folder
-    without git. The digest tells apart several repositories in one checkout."""
-    digest = checkout_digest(root)
-    try:
-        folder = git_folder(root)
-    except GitError:
-        folder = ""
-    if os.path.isdir(folder):
-        return os.path.join(folder, "trainform", f"{digest}.lock")
-    import tempfile
-
-    return os.path.join(tempfile.gettempdir(), f"trainform-{digest}.lock")
+def mutex_path(root: str) -> str | None:
+    """The lock file, in the folder of our own state; None if there is none."""
+    folder = state_folder(root)
+    return state_file(folder, root, ".lock") if folder else None
 
 
 def _acquired(path: str) -> BaseFileLock | None:

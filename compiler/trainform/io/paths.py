@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Collection, Iterator
 
-from trainform.io.files import read_bytes
-from trainform.io.repository import inside
-from trainform.io.writer import STAGING
+from trainform.io.files import NotPlainFile, read_plain
+from trainform.io.links import LinkError, beneath, leads_out, located
 
 FOLDER = ".trainform"
 LOCKS = f"{FOLDER}/locks"
@@ -44,35 +42,41 @@ def snapshots(root: str) -> list[str]:
 
 def folder_bytes(root: str, folder: str) -> dict[str, bytes | None]:
     """The files of a folder, sorted by name; None for an entry that is not a plain file. Empty if the folder is
-    missing. Raises OSError if it is unreadable."""
-    return {name: _plain(f"{root}/{folder}/{name}") for name in sorted(folder_names(root, folder))}
+    missing. Raises OSError if it is unreadable or leads out of the repository."""
+    place = located(root, folder)
+    try:
+        names = sorted(os.listdir(place))
+    except FileNotFoundError:
+        return {}
+    return {name: _plain(f"{place}/{name}") for name in names}
 
 
 def folder_names(root: str, folder: str) -> list[str]:
-    """The unsorted names in a folder; empty if it is missing. Raises OSError if it is unreadable."""
+    """The unsorted names in a folder; empty if it is missing. Raises OSError if it is unreadable or leads out of the
+    repository."""
     try:
-        return os.listdir(os.path.join(root, folder))
+        return os.listdir(located(root, folder))
     except FileNotFoundError:
         return []
 
 
 def file_bytes(root: str, file: str) -> bytes | None:
-    """The contents of a plain file; None if there is none. Raises OSError if it is unreadable."""
-    return _plain(os.path.join(root, file))
+    """The contents of a plain file; None if there is none in the repository. Raises OSError if it is unreadable."""
+    try:
+        return _plain(beneath(root, file))
+    except LinkError:
+        return None
 
 
 def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterator[str]:
-    """All files below a folder, as sorted paths relative to the root. Skips the folders in `without`; follows no
-    links."""
+    """All files below a folder, as sorted paths relative to the root. Skips the folders in `without`; follows no links
+    below it, and none that lead out of the repository."""
+    if leads_out(root, folder):
+        return
     for above, folders, files in os.walk(os.path.join(root, folder)):
         within = os.path.relpath(above, root).replace(os.sep, "/")
         folders[:] = sorted(name for name in folders if f"{within}/{name}" not in without)
         yield from (f"{within}/{name}" for name in sorted(files))
-
-
-def leads_out(root: str, path: str) -> bool:
-    """Whether `path` leads out of the repository through a link."""
-    return not inside(root, os.path.realpath(os.path.join(root, path)))
 
 
 def exists(root: str, path: str) -> bool:
@@ -82,28 +86,30 @@ def exists(root: str, path: str) -> bool:
 def links_out(root: str) -> list[str]:
     """Our own folders that lead out of the repository: nothing may be written or deleted through them."""
     real = os.path.realpath(root)
-    return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS, STAGING) if leads_out(real, folder)]
-
-
-def is_link(root: str, path: str) -> bool:
-    return os.path.islink(f"{root}/{path}")
+    return [folder for folder in (FOLDER, LOCKS, SNAPSHOTS) if leads_out(real, folder)]
 
 
 def _plain(path: str) -> bytes | None:
     try:
-        mode = os.lstat(path).st_mode
-    except (OSError, ValueError):
+        return read_plain(path)
+    except (NotPlainFile, FileNotFoundError, NotADirectoryError, ValueError):
         return None
-    return read_bytes(path) if stat.S_ISREG(mode) else None
 
 
 def _folders(root: str, folder: str) -> list[str]:
-    return [name for name in _names(root, folder) if os.path.isdir(os.path.join(root, folder, name))]
+    return [name for name in _names(root, folder) if _is_folder(root, f"{folder}/{name}")]
+
+
+def _is_folder(root: str, path: str) -> bool:
+    try:
+        return os.path.isdir(located(root, path))
+    except OSError:
+        return False
 
 
 def _names(root: str, folder: str) -> list[str]:
     try:
-        names = os.listdir(os.path.join(root, folder))
-    except (FileNotFoundError, NotADirectoryError):
+        names = os.listdir(located(root, folder))
+    except (FileNotFoundError, NotADirectoryError, LinkError):
         return []
     return sorted(name for name in names if not name.startswith("."))

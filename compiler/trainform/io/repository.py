@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from errno import ELOOP
 from operator import attrgetter
 from typing import NamedTuple
 
 from trainform.diagnostics import Diagnostic
-from trainform.io.files import read_bytes
+from trainform.io.files import read_plain
+from trainform.io.links import LinkError, inside, located, look_again
+from trainform.io.links import read_file as read_inside
 from trainform.io.place import file_error, os_error
 from trainform.io.settings import FILE, Settings, parse_settings
 
@@ -45,10 +48,10 @@ class Repository(NamedTuple):
         """The folders that may hold an Environment, sorted."""
         folder = self.settings.environments
         try:
-            with os.scandir(os.path.join(self.root, folder)) as found:
-                names = sorted(entry.name for entry in found if entry.is_dir())
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+            with os.scandir(located(self.root, folder)) as found:
+                names = sorted(entry.name for entry in found if _is_folder(entry))
+        except (FileNotFoundError, NotADirectoryError, LinkError):
+            return []  # `open_repository` reports a link
         return [f"{folder}/{name}" for name in names if not name.startswith(".")]
 
     def listed(self, folder: str) -> Listing:
@@ -57,19 +60,32 @@ class Repository(NamedTuple):
 
     def at(self, path: str) -> Listing:
         """The file `path`, or the files below it; `path` is relative to the current folder, else to the root. Files
-        outside the repository get absolute paths. The root itself stands for the repository's inputs, without
-        output."""
-        found = next(filter(os.path.exists, (path, os.path.join(self.root, path))), None)
+        outside the repository get absolute paths; a link of the repository does not lead there. The root itself stands
+        for the repository's inputs, without output."""
+        found = next(filter(os.path.lexists, (path, os.path.join(self.root, path))), None)
         if found is None:
             return Listing([], [file_error("TF704", path, "no such file or folder")])
         real = os.path.realpath(found)
         if real == self.root:
             return self.all()
         within = inside(self.root, real)
+        if not within and self._holds(found):
+            return Listing([], [_link_error(path, LinkError(path, "leads out of the repository"))])
         name = os.path.relpath(real, self.root).replace(os.sep, "/") if within else real
-        if os.path.isdir(real):
-            return list_files(self.root if within else real, name)
-        return Listing([name], [])
+        if not os.path.isdir(real):
+            return Listing([name], [])
+        if within:
+            return list_files(self.root, name)
+        listing = list_files(real, ".")
+        return Listing([os.path.normpath(os.path.join(real, file)) for file in listing.files], listing.diagnostics)
+
+    def _holds(self, path: str) -> bool:
+        """Whether `path`, or a folder above it, lies in the repository."""
+        folder = os.path.abspath(path)
+        while not inside(self.root, os.path.realpath(os.path.dirname(folder))):
+            if folder == (folder := os.path.dirname(folder)):
+                return False
+        return True
 
     def read(self, file: str) -> bytes | Diagnostic:
         return read_file(self.root, file)
@@ -82,7 +98,7 @@ def is_template(file: str) -> bool:
 def find_root(start: str) -> str:
     """`start` or the nearest folder above it with a `trainform.yaml`; `start` if there is none."""
     folder = here = os.path.realpath(start)
-    while not os.path.isfile(os.path.join(folder, FILE)):
+    while not os.path.lexists(os.path.join(folder, FILE)):
         above = os.path.dirname(folder)
         if above == folder:
             return here
@@ -92,22 +108,26 @@ def find_root(start: str) -> str:
 
 def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
     """The repository at `root`; if `trainform.yaml` has errors, those and the default settings."""
+    look_again()
     root = os.path.realpath(root)
-    if not os.path.lexists(os.path.join(root, FILE)):
-        return Repository(root), []
-    data = read_file(root, FILE)
-    if isinstance(data, Diagnostic):
-        return Repository(root), [data]
-    settings, problems = parse_settings(data)
+    settings, problems = Settings(), list[Diagnostic]()
+    if os.path.lexists(os.path.join(root, FILE)):
+        data = read_file(root, FILE)
+        settings, problems = (settings, [data]) if isinstance(data, Diagnostic) else parse_settings(data)
+    try:
+        located(root, settings.environments)
+    except OSError as error:
+        problems.append(_unreadable(settings.environments, error, "cannot be listed"))
     return Repository(root, settings), problems
 
 
 def read_file(root: str, file: str) -> bytes | Diagnostic:
-    """The contents of `file`, a path relative to `root`; a diagnostic (TF701) if it cannot be read."""
+    """The contents of `file`, a path relative to `root`, or an absolute one that a user named; a diagnostic (TF701,
+    TF702) if it cannot be read."""
     try:
-        return read_bytes(f"{root}/{file}")
+        return read_plain(file) if os.path.isabs(file) else read_inside(root, file)
     except OSError as error:
-        return os_error("TF701", file, error, "cannot be read")
+        return _unreadable(file, error, "cannot be read")
 
 
 def list_files(root: str, folder: str) -> Listing:
@@ -120,17 +140,14 @@ def list_files(root: str, folder: str) -> Listing:
 
 
 def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> None:
-    real = os.path.realpath(os.path.join(root, folder))
-    if not inside(root, real):
-        listing.diagnostics.append(_leads_out(folder))
-        return
-    if real in above:
-        return  # a link to a folder above
     try:
+        real = located(root, folder)
+        if real in above:
+            return  # a link to a folder above
         with os.scandir(real) as found:
             entries = sorted(found, key=attrgetter("name"))
     except OSError as error:
-        listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
+        listing.diagnostics.append(_unreadable(folder, error, "cannot be listed"))
         return
     for entry in entries:
         name = entry.name
@@ -143,20 +160,35 @@ def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> N
 
 
 def _list_entry(root: str, path: str, entry: os.DirEntry[str], above: tuple[str, ...], listing: Listing) -> None:
-    if entry.is_dir():
+    is_folder, is_ours = _is_folder(entry), entry.name.endswith(ENDINGS)
+    problem = _link_problem(root, path) if entry.is_symlink() else None
+    if problem and (is_folder or is_ours or problem.errno == ELOOP):
+        listing.diagnostics.append(_unreadable(path, problem, "cannot be read"))
+    elif is_folder:
         _walk(root, path, above, listing)
-    elif entry.name.endswith(ENDINGS):
-        if entry.is_symlink() and not inside(root, os.path.realpath(entry.path)):
-            listing.diagnostics.append(_leads_out(path))
-        elif entry.is_symlink() or entry.is_file():
-            listing.files.append(path)
+    elif is_ours:
+        listing.files.append(path)
 
 
-def inside(root: str, path: str) -> bool:
-    """Whether `path` is `root` or lies below it; both are absolute and without links."""
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+def _link_problem(root: str, path: str) -> OSError | None:
+    """Why a link must not be followed; None for one that leads nowhere, which is reported when it is read."""
+    try:
+        located(root, path)
+    except OSError as error:
+        return error
+    return None
 
 
-def _leads_out(path: str) -> Diagnostic:
-    hint = "copy its target into the repository"
-    return file_error("TF702", path, "is a link that leads out of the repository", hint)
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle, or through a folder that may not be read
+        return False
+
+
+def _unreadable(path: str, error: OSError, doing: str) -> Diagnostic:
+    return _link_error(path, error) if isinstance(error, LinkError) else os_error("TF701", path, error, doing)
+
+
+def _link_error(path: str, error: LinkError) -> Diagnostic:
+    return file_error("TF702", path, error.strerror or "", error.hint)

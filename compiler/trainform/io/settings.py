@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.links import folded, names_git
 
 if TYPE_CHECKING:
     from trainform.source import Document
@@ -22,7 +23,7 @@ class Settings(NamedTuple):
     rendered: str = "rendered"
 
 
-_NO_OUTPUT = (".trainform", ".git")
+_OURS = ".trainform"
 
 KEYS = Settings._fields
 
@@ -60,6 +61,8 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         code, message = "TF102", "must be a string: a folder of this repository"
     elif not folder or folder.startswith("/") or "\\" in folder or ".." in folder.split("/"):
         code, message = "TF703", "must be a folder below the root of this repository"
+    elif names_git(folder):
+        code, message = "TF703", f'"{folder}" is reserved: some file systems take it for .git'
     else:
         return []
     return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]
@@ -72,7 +75,7 @@ def _normal(folder: str) -> str:
 def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
     """Output must not be read as input, nor overwrite our state or git's."""
     folders = {key: _normal(tree.get(key, key)) for key in KEYS}
-    if folders["rendered"].split("/")[0] in _NO_OUTPUT:
+    if folded(folders["rendered"].split("/")[0]) == _OURS:
         message = f'"{folders["rendered"]}" is reserved and cannot hold output'
         return [Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)]
     return [

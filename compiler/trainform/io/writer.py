@@ -1,20 +1,22 @@
-"""Write files and folders so that a run may be killed at any point. They are written below `.trainform/staging`, then
-moved into place in one step, so a job's folder is always completely old or new. `recover` cleans up at the end of a run
-or the start of the next."""
+"""Write files and folders so that a run may be killed at any point. They are written in the run's staging folder, then
+moved into place in one step, so a job's folder is always completely old or new. Nothing is written or removed through a
+link that leads out of the repository, or in git's own folder: that raises LinkError."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
-from trainform.io.exchange import ASIDE, exchange
+from trainform.io.exchange import exchange
 from trainform.io.files import bytes_or_none, write_bytes
+from trainform.io.links import LinkError, beneath, inside, located, names_git
+from trainform.io.staging import Staging
 
-STAGING = ".trainform/staging"
 UNDERWAY = ".underway"
 DRAFT = ".trainform/draft"
 """Where a single file is written in the staging folder. No folder of ours has this name."""
@@ -42,15 +44,15 @@ class Staged(Enum):
     GOES = "remove lock and folder; nothing is staged"
 
 
-def stage(root: str, change: JobChange) -> Staged:
+def stage(staging: Staging, change: JobChange) -> Staged:
     """Write the new state of a job to the staging folder. Raises OSError."""
     if change.files:
-        target = os.path.join(root, change.folder) if change.underway else ""
-        _stage(_staged(root, change.folder), change.files, target)
+        target = beneath(staging.root, change.folder) if change.underway else ""
+        _stage(staging, staging.path(change.folder), change.files, target)
     if change.lock:
-        _lay_down(_staged(root, change.lockfile), change.lock)
+        _lay_down(staging, staging.path(change.lockfile), change.lock)
     if change.underway:
-        _lay_down(_staged(root, change.lockfile) + UNDERWAY, change.underway)
+        _lay_down(staging, staging.path(change.lockfile) + UNDERWAY, change.underway)
     if not change.lock:
         return Staged.GOES
     if not change.files:
@@ -58,12 +60,12 @@ def stage(root: str, change: JobChange) -> Staged:
     return Staged.REPLACED if change.underway else Staged.NEW
 
 
-def apply(root: str, folder: str, lockfile: str, change: Staged) -> None:
+def apply(staging: Staging, folder: str, lockfile: str, change: Staged) -> None:
     """Move the staged state of one job into place. Raises OSError."""
-    target, lock = os.path.join(root, folder), os.path.join(root, lockfile)
-    staged, staged_lock = _staged(root, folder), _staged(root, lockfile)
+    target, lock = beneath(staging.root, folder), beneath(staging.root, lockfile)
+    staged, staged_lock = staging.path(folder), staging.path(lockfile)
     if change is Staged.GOES:
-        _remove(root, folder, lockfile)
+        _remove(staging, folder, lockfile)
     elif change is Staged.LOCK:
         _rename(staged_lock, lock)
     elif change is Staged.NEW:
@@ -76,35 +78,31 @@ def apply(root: str, folder: str, lockfile: str, change: Staged) -> None:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def apply_together(root: str, folder: str, locks: str) -> None:
+def apply_together(staging: Staging, folder: str, locks: str) -> None:
     """Move all jobs of a new namespace into place in two steps, first the folder of their locks, then that of the jobs.
     Only for jobs that `stand_alone`."""
-    _rename(_staged(root, locks), os.path.join(root, locks))  # first, as in `apply`
-    _rename(_staged(root, folder), os.path.join(root, folder))
+    _rename(staging.path(locks), beneath(staging.root, locks))  # first, as in `apply`
+    _rename(staging.path(folder), beneath(staging.root, folder))
 
 
-def stand_alone(root: str, folder: str, locks: str, jobs: Collection[str]) -> bool:
+def stand_alone(staging: Staging, folder: str, locks: str, jobs: Collection[str]) -> bool:
     """Whether the namespace is new and exactly these jobs, by folder name, are staged for it."""
-    if os.path.lexists(os.path.join(root, folder)) or os.path.lexists(os.path.join(root, locks)):
+    if any(os.path.lexists(os.path.join(staging.root, path)) for path in (folder, locks)):
         return False
-    staged, staged_locks = set(os.listdir(_staged(root, folder))), set(os.listdir(_staged(root, locks)))
+    staged, staged_locks = set(os.listdir(staging.path(folder))), set(os.listdir(staging.path(locks)))
     return staged == set(jobs) and staged_locks == {f"{job}.lock" for job in jobs}
 
 
-def _staged(root: str, path: str) -> str:
-    return f"{root}/{STAGING}/{path}"
-
-
-def _stage(staged: str, files: Mapping[str, bytes], target: str = "") -> None:
+def _stage(staging: Staging, staged: str, files: Mapping[str, bytes], target: str = "") -> None:
     """Write a new folder. A file that is the same in the folder `target` is linked instead."""
-    _make_anew(staged)
+    _make_anew(staging, staged)
     for name, data in files.items():
         old, new = f"{target}/{name}", f"{staged}/{name}"
         if not (target and bytes_or_none(old) == data and _linked(old, new)):
             write_bytes(new, data)
 
 
-def _make_anew(folder: str) -> None:
+def _make_anew(staging: Staging, folder: str) -> None:
     """Create an empty folder, or empty it after an earlier attempt of this run."""
     try:
         os.mkdir(folder)
@@ -112,16 +110,18 @@ def _make_anew(folder: str) -> None:
         shutil.rmtree(folder)
         os.mkdir(folder)
     except FileNotFoundError:
+        staging.create()
         os.makedirs(folder)
 
 
-def _lay_down(path: str, data: bytes) -> None:
-    """Write a file, and create its folder if that is missing, which is rare."""
+def _lay_down(staging: Staging, path: str, data: bytes, mode: int = 0o666) -> None:
+    """Write a file in the staging folder, and create its folder if that is missing, which is rare."""
     try:
-        write_bytes(path, data)
+        write_bytes(path, data, mode=mode)
     except FileNotFoundError:
+        staging.create()
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_bytes(path, data)
+        write_bytes(path, data, mode=mode)
 
 
 def _rename(old: str, new: str) -> None:
@@ -141,39 +141,68 @@ def _linked(old: str, new: str) -> bool:
     return True
 
 
-def _remove(root: str, folder: str, lockfile: str) -> None:
+def _remove(staging: Staging, folder: str, lockfile: str) -> None:
     """Remove the folder first, in one step: a lock without a folder is a removed job."""
-    target, staged = os.path.join(root, folder), _staged(root, folder)
+    root, target, staged = staging.root, beneath(staging.root, folder), staging.path(folder)
     if os.path.isdir(target):
-        os.makedirs(os.path.dirname(staged), exist_ok=True)
-        os.rename(target, staged)
+        staging.create()
+        _rename(target, staged)
     remove(root, lockfile)
     _drop_empty(root, os.path.dirname(folder))
     shutil.rmtree(staged, ignore_errors=True)
 
 
-def write(root: str, file: str, data: bytes) -> None:
+def write(staging: Staging, file: str, data: bytes) -> None:
     """Write a file, completely or not at all."""
-    _rename(_drafted(root, data), os.path.join(root, file))
+    target = beneath(staging.root, file)
+    _rename(_drafted(staging, data), target)
 
 
-def _drafted(root: str, data: bytes) -> str:
-    draft = _staged(root, DRAFT)
-    _lay_down(draft, data)
+def create(staging: Staging, file: str, data: bytes) -> None:
+    """Write a new file that only this user may read, completely or not at all. Raises FileExistsError if anything is
+    there, and OSError."""
+    target = beneath(staging.root, file)
+    draft = _drafted(staging, data, mode=0o600)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if not _linked(draft, target):  # an error, or a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+        os.rename(draft, target)
+
+
+def rewrite(staging: Staging, file: str, data: bytes) -> None:
+    """Replace the contents of a user's file, completely or not at all. Its mode and links to it are kept."""
+    path = located(staging.root, file)
+    draft = _drafted(staging, data)
+    shutil.copymode(path, draft)
+    os.replace(draft, path)
+
+
+def _drafted(staging: Staging, data: bytes, mode: int = 0o666) -> str:
+    draft = staging.path(DRAFT)
+    with suppress(FileNotFoundError):
+        os.remove(draft)  # it may be linked to what was written last
+    _lay_down(staging, draft, data, mode)
     return draft
 
 
-def rewrite(root: str, file: str, data: bytes) -> None:
-    """Replace the contents of a user's file, completely or not at all. Its mode and links to it are kept."""
-    draft, path = _drafted(root, data), os.path.realpath(os.path.join(root, file))
-    shutil.copymode(path, draft)
-    os.replace(draft, path)
+def write_output(root: str, path: str, data: bytes) -> None:
+    """Write a file that a user named, in any folder. A commit may have put a link there, so none is followed to a file,
+    out of the repository or into git's own folder. Raises OSError."""
+    folder, root = os.path.dirname(os.path.abspath(path)), os.path.realpath(root)
+    if os.path.islink(path):
+        raise LinkError(path, "is a link")
+    if inside(root, folder):
+        located(root, os.path.relpath(folder, root).replace(os.sep, "/"))
+    elif names_git(os.path.realpath(folder)) and not names_git(folder):
+        raise LinkError(path, "leads into git's own folder")
+    write_bytes(path, data)
 
 
 def remove(root: str, file: str) -> None:
     """Remove a file, if it exists, and the folders that this leaves empty."""
     with suppress(FileNotFoundError):
-        os.remove(os.path.join(root, file))
+        os.remove(beneath(root, file))
     _drop_empty(root, os.path.dirname(file))
 
 
@@ -184,32 +213,3 @@ def _drop_empty(root: str, folder: str) -> None:
         except OSError:
             return
         folder = os.path.dirname(folder)
-
-
-@contextmanager
-def staging(root: str) -> Iterator[None]:
-    """Use the staging folder for one run: it is empty at the start and removed at the end."""
-    recover(root)
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # already reported; the next run tries again
-            recover(root)
-
-
-def recover(root: str) -> None:
-    """Remove what a killed run left, after moving back a folder that it had moved aside."""
-    staging = os.path.join(root, STAGING)
-    for above, folders, _ in os.walk(staging):
-        for name in folders:
-            if name.endswith(ASIDE):
-                _put_back(root, os.path.relpath(os.path.join(above, name), staging))
-    if os.path.isdir(staging):
-        shutil.rmtree(staging, ignore_errors=True)
-        _drop_empty(root, os.path.dirname(STAGING))
-
-
-def _put_back(root: str, aside: str) -> None:
-    target = os.path.join(root, aside.removesuffix(ASIDE))
-    if not os.path.lexists(target):
-        os.rename(os.path.join(root, STAGING, aside), target)

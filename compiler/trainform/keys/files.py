@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from trainform.api import DEFAULT_ENVIRONMENT
 from trainform.core.secrets import key_files
 from trainform.diagnostics import Diagnostic
+from trainform.io.links import LinkError
 from trainform.io.place import file_error, os_error
-from trainform.io.repository import KEYS, Repository, inside
+from trainform.io.repository import KEYS, Repository
+from trainform.io.staging import Staging, writing
+from trainform.io.writer import create
 from trainform.keys.make import make_secret
 from trainform.keys.seal import MODES, Sealing, SealingError, encrypt
 from trainform.output.emitter import emit
@@ -24,8 +27,8 @@ from trainform.workspace.selection import select
 
 if TYPE_CHECKING:
     from trainform.api.environment import SecretHandling
-    from trainform.core.compile import Compilation
-    from trainform.core.secrets import SecretNeed
+    from trainform.core.compile import Compilation, CompiledJob
+    from trainform.core.secrets import KeyFiles, SecretNeed
     from trainform.workspace.inputs import EnvironmentInputs
 
 MISSING = "TF324"
@@ -42,10 +45,10 @@ class NewKeys:
 
 
 def write_missing_keys(root: str, jobs: Sequence[str], environments: Sequence[str]) -> NewKeys:
-    """Write the missing keys of jobs, encrypted, even for jobs that do not compile. Existing files are never changed.
-    `jobs` are arguments as for `select`; empty means all, also for `environments`. An error of the repository stops
-    everything. Returns all errors of named jobs except missing keys; of others, only errors about keys. Raises
-    InvocationError."""
+    """Write the missing keys, encrypted, of jobs that have no other error. Existing files are never changed. `jobs` are
+    arguments as for `select`; empty means all, also for `environments`. An error of the repository stops everything.
+    Returns the errors of named jobs and of those whose keys are therefore not made; of others, only errors about keys.
+    Raises InvocationError."""
     workspace = discover(root, environments)
     if workspace.problems:
         return NewKeys(diagnostics=workspace.problems)
@@ -53,41 +56,69 @@ def write_missing_keys(root: str, jobs: Sequence[str], environments: Sequence[st
     problems = select(inputs, jobs, workspace.repository.root) if jobs else []
     outcome = compile_environments(inputs, problems, wants_job=False)
     errors = [each for each in outcome.diagnostics if each.severity == "error"]
-    of_jobs = [each for job in outcome.jobs for each in job.diagnostics if _is_reported(each, bool(jobs))]
-    new = NewKeys(diagnostics=[*errors, *of_jobs])
-    if not errors:
+    new = NewKeys(diagnostics=errors)
+    is_stopped = bool(errors)
+    with writing(root) as staging:
         for each, compilation in zip(inputs, outcome.compilations, strict=True):
-            _write_for(workspace.repository, each, compilation, new)
+            work = _MissingKeys(workspace.repository, each, compilation)
+            new.diagnostics += work.told(bool(jobs))
+            if not is_stopped:
+                work.write(staging, new)
     return new
 
 
-def _is_reported(problem: Diagnostic, is_named: bool) -> bool:
-    if is_named:
-        return problem.severity == "error" and problem.code != MISSING
-    return problem.code in ABOUT_KEYS
+@dataclass(slots=True)
+class _MissingKeys:
+    """The missing keys of one Environment."""
+
+    repository: Repository
+    inputs: EnvironmentInputs
+    compilation: Compilation
+    existing: KeyFiles = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.existing = key_files(document.tree for document in self.inputs.sources.documents)
+
+    @property
+    def _secrets(self) -> SecretHandling:
+        return (self.inputs.environment or DEFAULT_ENVIRONMENT).spec.secrets
+
+    def told(self, are_named: bool) -> Iterator[Diagnostic]:
+        """The errors to report of jobs."""
+        for job in self.compilation.jobs:
+            errors = _errors(job)
+            is_told = are_named or (self._secrets.mode in MODES and self._lacks_a_key(job))
+            yield from errors if is_told else (each for each in errors if each.code in ABOUT_KEYS)
+
+    def _lacks_a_key(self, job: CompiledJob) -> bool:
+        return any(need.id not in self.existing for need in job.secrets)
+
+    def write(self, staging: Staging, new: NewKeys) -> None:
+        """Write the keys, and add them to `new`."""
+        secrets = self._secrets
+        if secrets.mode not in MODES:
+            return
+        sealing = _sealing(self.repository, self.inputs.folder, secrets)
+        if isinstance(sealing, Diagnostic):
+            new.diagnostics.append(sealing)
+            return
+        needs = [need for job in self.compilation.jobs if not _errors(job) for need in job.secrets]
+        try:
+            files = make_keys(needs, self.existing, sealing)
+        except SealingError as error:
+            new.diagnostics.append(_cannot_encrypt(self.inputs, secrets, str(error)))
+            return
+        for name, text in files.items():
+            path = f"{self.inputs.folder}/{KEYS}/{name}"
+            if problem := _write(staging, path, text):
+                new.diagnostics.append(problem)
+            else:
+                new.wrote.append(path)
 
 
-def _write_for(repository: Repository, inputs: EnvironmentInputs, compilation: Compilation, new: NewKeys) -> None:
-    """Write the missing keys of one Environment, and add them to `new`."""
-    secrets = (inputs.environment or DEFAULT_ENVIRONMENT).spec.secrets
-    if secrets.mode not in MODES:
-        return
-    sealing = _sealing(repository, inputs.folder, secrets)
-    if isinstance(sealing, Diagnostic):
-        new.diagnostics.append(sealing)
-        return
-    needs = [need for job in compilation.jobs for need in job.secrets]
-    try:
-        files = make_keys(needs, key_files(document.tree for document in inputs.sources.documents), sealing)
-    except SealingError as error:
-        new.diagnostics.append(_cannot_encrypt(inputs, secrets, str(error)))
-        return
-    for name, text in files.items():
-        path = f"{inputs.folder}/{KEYS}/{name}"
-        if problem := _write(repository, path, text):
-            new.diagnostics.append(problem)
-        else:
-            new.wrote.append(path)
+def _errors(job: CompiledJob) -> list[Diagnostic]:
+    """The errors of a job that new keys do not fix."""
+    return [each for each in job.diagnostics if each.severity == "error" and each.code != MISSING]
 
 
 def _sealing(repository: Repository, folder: str, secrets: SecretHandling) -> Sealing | Diagnostic:
@@ -123,18 +154,14 @@ def _cannot_encrypt(inputs: EnvironmentInputs, secrets: SecretHandling, reason: 
     return Diagnostic("TF708", "error", reason, hint, ("spec", "secrets", name), inputs.document)
 
 
-def _write(repository: Repository, path: str, text: str) -> Diagnostic | None:
+def _write(staging: Staging, path: str, text: str) -> Diagnostic | None:
     """Write a new file at `path`, relative to the root. An existing one is left alone and reported."""
-    target = os.path.join(repository.root, path)
-    folder = os.path.dirname(target)
-    if not inside(repository.root, os.path.realpath(folder)):
-        return file_error("TF702", path, "leads out of the repository", "remove the link")
     try:
-        os.makedirs(folder, exist_ok=True)
-        with open(target, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        create(staging, path, text.encode())
     except FileExistsError:
         return file_error("TF706", path, "is in the way: it is not a key file", "move it away")
+    except LinkError as error:
+        return file_error("TF702", path, error.strerror or "", "remove the link")
     except OSError as error:
         return os_error("TF707", path, error, "cannot be written")
     return None

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 from trainform.io import writer
 from trainform.io.paths import LOCKS, SNAPSHOTS, lockfile_path
 from trainform.io.place import os_error
+from trainform.io.staging import Staging
 from trainform.io.writer import Staged
 from trainform.output.layout import job_folder
 
 if TYPE_CHECKING:
-    from trainform.io.repository import Repository
     from trainform.workspace.plan import ChangeSet
 
 _Step = tuple[str, Callable[[str], None]]
 """A path, and the function that changes it."""
 
 
-def apply(plan: ChangeSet, repository: Repository) -> None:
+def apply(plan: ChangeSet, rendered: str, staging: Staging) -> None:
     """Write all changes. An error such as a full disk is added to the plan's conflicts."""
     path = ""
     try:
-        for path, do in _steps(plan, repository):
+        for path, do in _steps(plan, rendered, staging):
             do(path)
     except OSError as error:
         plan.conflicts.append(os_error("TF707", path, error, "cannot be written"))
@@ -32,50 +32,46 @@ def apply(plan: ChangeSet, repository: Repository) -> None:
         plan.removed.clear()
 
 
-def _steps(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
+def _steps(plan: ChangeSet, rendered: str, staging: Staging) -> Iterator[_Step]:
     """Ordered so that an interrupted run leaves no lock without its snapshots, no list with a missing folder, and a
     lock for each partly removed job."""
     snapshots = {path: data for path, data in plan.files.items() if path.startswith(SNAPSHOTS)}
     lists = {path: data for path, data in plan.files.items() if path not in snapshots}
-    yield from _files(repository, {path: data for path, data in snapshots.items() if data is not None})
-    yield from _new_and_changed(plan, repository)
-    yield from _files(repository, lists)
-    yield from _jobs(plan, repository, lambda job: plan.jobs[job] is Staged.GOES)
-    yield from _files(repository, {path: data for path, data in snapshots.items() if data is None})
+    yield from _files(staging, {path: data for path, data in snapshots.items() if data is not None})
+    yield from _new_and_changed(plan, rendered, staging)
+    yield from _files(staging, lists)
+    yield from _jobs(plan, rendered, staging, lambda job: plan.jobs[job] is Staged.GOES)
+    yield from _files(staging, {path: data for path, data in snapshots.items() if data is None})
 
 
-def _new_and_changed(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
-    root, rendered = repository.root, repository.settings.rendered
-    together = set(_new_namespaces(plan, repository))
+def _new_and_changed(plan: ChangeSet, rendered: str, staging: Staging) -> Iterator[_Step]:
+    together = set(_new_namespaces(plan, rendered, staging))
     for environment, namespace in sorted(together):
         locks = f"{LOCKS}/{environment}/{namespace}"
-        yield f"{rendered}/{environment}/{namespace}", partial(writer.apply_together, root, locks=locks)
-    yield from _jobs(plan, repository, lambda job: plan.jobs[job] is not Staged.GOES and job[:2] not in together)
+        yield f"{rendered}/{environment}/{namespace}", partial(writer.apply_together, staging, locks=locks)
+    yield from _jobs(plan, rendered, staging, lambda job: plan.jobs[job] is not Staged.GOES and job[:2] not in together)
 
 
-def _jobs(plan: ChangeSet, repository: Repository, wanted: Callable[[tuple[str, str, str]], bool]) -> Iterator[_Step]:
-    root, rendered = repository.root, repository.settings.rendered
+def _jobs(
+    plan: ChangeSet, rendered: str, staging: Staging, wanted: Callable[[tuple[str, str, str]], bool]
+) -> Iterator[_Step]:
     for job, change in plan.jobs.items():
         if wanted(job):
-            yield job_folder(rendered, *job), partial(writer.apply, root, lockfile=lockfile_path(job), change=change)
+            yield job_folder(rendered, *job), partial(writer.apply, staging, lockfile=lockfile_path(job), change=change)
 
 
-def _new_namespaces(plan: ChangeSet, repository: Repository) -> Iterator[tuple[str, str]]:
+def _new_namespaces(plan: ChangeSet, rendered: str, staging: Staging) -> Iterator[tuple[str, str]]:
     """Namespaces with no files yet, as (environment, namespace): all their jobs are moved in together."""
     namespaces: dict[tuple[str, str], list[str]] = {}
     for environment, namespace, name in plan.jobs:
         namespaces.setdefault((environment, namespace), []).append(name)
     for (environment, namespace), names in namespaces.items():
-        folder, locks = (
-            f"{repository.settings.rendered}/{environment}/{namespace}",
-            f"{LOCKS}/{environment}/{namespace}",
-        )
+        folder, locks = f"{rendered}/{environment}/{namespace}", f"{LOCKS}/{environment}/{namespace}"
         is_new = all(plan.jobs[environment, namespace, name] is Staged.NEW for name in names)
-        if is_new and writer.stand_alone(repository.root, folder, locks, names):
+        if is_new and writer.stand_alone(staging, folder, locks, names):
             yield environment, namespace
 
 
-def _files(repository: Repository, files: Mapping[str, bytes | None]) -> Iterator[_Step]:
-    root = repository.root
+def _files(staging: Staging, files: Mapping[str, bytes | None]) -> Iterator[_Step]:
     for path, data in files.items():
-        yield path, partial(writer.remove, root) if data is None else partial(writer.write, root, data=data)
+        yield path, partial(writer.remove, staging.root) if data is None else partial(writer.write, staging, data=data)

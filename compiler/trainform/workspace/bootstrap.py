@@ -6,8 +6,9 @@ import os
 from dataclasses import dataclass, field
 
 from trainform.diagnostics import Diagnostic
+from trainform.io.links import LinkError, read_file
+from trainform.io.paths import exists
 from trainform.io.place import file_error, os_error
-from trainform.io.repository import inside
 
 NAMESPACE = "ml"
 """The namespace of the sample job, and the default for jobs."""
@@ -84,17 +85,17 @@ def _shipped(*path: str) -> str:
 
 
 def _write(root: str, changes: Bootstrap) -> list[Diagnostic]:
-    from trainform.io.lock import exclusive
-    from trainform.io.writer import staging, write
+    from trainform.io.staging import writing
+    from trainform.io.writer import write
 
     if not changes.write:
         return []
     path = changes.write[0][0]
     try:
         os.makedirs(root, exist_ok=True)
-        with exclusive(root), staging(root):
+        with writing(root) as staging:
             for path, data in changes.write:
-                write(root, path, data)
+                write(staging, path, data)
     except OSError as error:
         return [os_error("TF707", path, error, "cannot be written")]
     return []
@@ -117,13 +118,12 @@ def _plan(root: str, texts: dict[str, str]) -> Bootstrap:
 
 def _present(root: str, path: str) -> bytes | Diagnostic | None:
     """The bytes at `path`, None if nothing is there, or why we cannot write there."""
-    if not inside(root, os.path.realpath(os.path.join(root, path))):
-        return file_error("TF702", path, "leads out of the repository", "remove the link")
     try:
-        with open(os.path.join(root, path), "rb") as file:
-            return file.read()
+        return read_file(root, path)
     except FileNotFoundError:
-        return None
+        return file_error("TF706", path, "is a link that leads nowhere", "remove it") if exists(root, path) else None
+    except LinkError as error:
+        return file_error("TF702", path, error.strerror or "", "remove the link")
     except OSError as error:
         return os_error("TF707", path, error, "cannot be written")
 

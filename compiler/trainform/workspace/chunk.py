@@ -11,6 +11,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io import paths
 from trainform.io.paths import JobId
 from trainform.io.place import file_error, os_error
+from trainform.io.staging import Staging
 from trainform.io.writer import JobChange, stage
 from trainform.output.layout import job_files
 from trainform.workspace.behind import behind, current_inputs
@@ -34,7 +35,7 @@ _UPGRADE = "its manifests cannot be verified: run `trainform upgrade` for it, or
 
 
 def plan_chunk(
-    workspace: Workspace, options: BuildOptions, environments: list[EnvironmentInputs], chunk: Chunk
+    workspace: Workspace, options: BuildOptions, staging: Staging, environments: list[EnvironmentInputs], chunk: Chunk
 ) -> ChangeSet:
     """Plan the jobs of a chunk: resolve, compile, admit and stage them."""
     locks = workspace.locks.fresh()
@@ -46,7 +47,9 @@ def plan_chunk(
         environments, outcome, [*(job.id for job in apart.frozen), *(job.id for job in apart.elsewhere)]
     )
     plan.diagnostics, plan.failures = chunk.found(outcome), outcome.failures
-    work = _ChunkPlanner(workspace, options, environments, locks, outcome, current_inputs(environments, outcome), plan)
+    work = _ChunkPlanner(
+        workspace, options, staging, environments, locks, outcome, current_inputs(environments, outcome), plan
+    )
     compiled = ((job.environment, job.namespace, job.name) for job in outcome.jobs)
     plan.present = {*(job.id for job in apart.frozen), *compiled}
     if chunk.is_whole:
@@ -121,6 +124,7 @@ class _ChunkPlanner:
 
     workspace: Workspace
     options: BuildOptions
+    staging: Staging
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
     outcome: Outcome
@@ -183,7 +187,7 @@ class _ChunkPlanner:
             self.changes[job] = change
             return
         try:
-            self.plan.jobs[job] = stage(self.workspace.repository.root, change)
+            self.plan.jobs[job] = stage(self.staging, change)
         except OSError as error:
             self.plan.unwritable = True
             self.plan.jobs.clear()

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from trainform.diagnostics import Diagnostic
 from trainform.io import paths
+from trainform.io.links import LinkError, leads_out
 from trainform.io.paths import JobId
 from trainform.io.place import file_error, os_error
 from trainform.io.repository import Repository
@@ -114,13 +115,13 @@ class LockStore:
         folder = job_folder(self.repository.settings.rendered, *job)
         if lockfile is None and self._is_new(job, folder):
             return JobOnDisk(id=job, folder=folder)
-        if self._leads_out(folder):
-            hint = "remove the link, or set another folder in trainform.yaml"
-            return file_error("TF702", folder, "leads out of the repository", hint)
-        if self._leads_out(paths.lockfile_path(job)):
+        if self.parent_leads_out(paths.lockfile_path(job)):
             return file_error("TF702", paths.lockfile_path(job), "leads out of the repository", "remove the link")
         try:
             found = paths.folder_bytes(self.repository.root, folder)
+        except LinkError as error:
+            hint = "remove the link, or set another folder in trainform.yaml"
+            return file_error("TF702", folder, error.strerror or "", hint)
         except OSError as error:
             return os_error("TF707", folder, error, "cannot be written")
         digests = {name: "" if data is None else digest_of_file(data) for name, data in found.items()}
@@ -132,15 +133,11 @@ class LockStore:
             self._locks[job] = _parsed(job, self.repository)
         return self._locks.get(job)
 
-    def _leads_out(self, path: str) -> bool:
-        """Whether a link in `path` leads out of the repository. Folders above a job are checked once."""
-        root = self.repository.root
-        return self.parent_leads_out(path) or (paths.is_link(root, path) and paths.leads_out(root, path))
-
     def parent_leads_out(self, path: str) -> bool:
+        """Whether the folder above `path` leads out of the repository; checked once for many jobs."""
         above = path.rpartition("/")[0]
         if above not in self._leading_out:
-            self._leading_out[above] = paths.leads_out(self.repository.root, above)
+            self._leading_out[above] = leads_out(self.repository.root, above)
         return self._leading_out[above]
 
     def _is_new(self, job: JobId, folder: str) -> bool:

@@ -370,9 +370,7 @@ def test_the_folder_of_output_may_have_any_name(root, trainform):
     assert trainform("check").code == 0
 
 
-@pytest.mark.parametrize(
-    "link", [".trainform", ".trainform/locks", ".trainform/snapshots", ".trainform/staging", ".trainform/locks/default"]
-)
+@pytest.mark.parametrize("link", [".trainform", ".trainform/locks", ".trainform/snapshots", ".trainform/locks/default"])
 def test_state_is_never_written_through_a_link_out_of_the_repository(root, tmp_path_factory, trainform, link):
     outside = tmp_path_factory.mktemp("outside")
     (outside / "x~old").mkdir()

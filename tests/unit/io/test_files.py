@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from trainform.io.files import read_bytes, write_bytes
+from trainform.io.files import NotPlainFile, read_bytes, read_plain, write_bytes
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 200_000])
@@ -15,22 +14,33 @@ def test_files_of_any_size(tmp_path, size):
     assert read_bytes(str(tmp_path / "file")) == data[:size]
 
 
-def test_a_pipe_is_read_to_its_end():
-    reading, writing = os.pipe()
+def make_link(path):
+    path.symlink_to("/etc/hostname")
 
-    def write() -> None:
-        with open(writing, "wb", buffering=0) as pipe:
-            for _ in range(3):
-                pipe.write(b"x" * 40_000)
 
-    with ThreadPoolExecutor() as pool:
-        pool.submit(write)
-        assert read_bytes(f"/dev/fd/{reading}") == b"x" * 120_000
-    os.close(reading)
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, make_link], ids=["pipe", "folder", "link"])
+def test_only_a_regular_file_is_read_and_nothing_waits(tmp_path, make):
+    make(tmp_path / "a.yaml")
+    with pytest.raises(NotPlainFile, match="not a regular file"):
+        read_plain(str(tmp_path / "a.yaml"))
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    (tmp_path / "a.yaml").write_bytes(b"12345")
+    assert read_plain(str(tmp_path / "a.yaml"), limit=5) == b"12345"
+    with pytest.raises(OSError, match="File too large"):
+        read_plain(str(tmp_path / "a.yaml"), limit=4)
+
+
+def test_a_file_whose_size_is_not_known_is_read_to_its_end_or_to_the_limit():
+    """As of many files in /proc."""
+    assert read_plain("/proc/self/status").startswith(b"Name:")
+    with pytest.raises(OSError, match="File too large"):
+        read_plain("/proc/self/status", limit=10)
 
 
 def test_a_folder_is_an_error(tmp_path):
-    with pytest.raises(OSError, match="Is a directory"):
+    with pytest.raises(OSError, match="not a regular file"):
         read_bytes(str(tmp_path))
 
 

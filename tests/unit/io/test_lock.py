@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,12 @@ def root(tmp_path):
     folder = tmp_path / "repository"
     folder.mkdir()
     return folder
+
+
+def folder_of_the_lock(root):
+    path = mutex_path(str(root))
+    assert path is not None
+    return Path(path).parent
 
 
 def test_a_second_run_waits_and_says_so(root, monkeypatch, capsys):
@@ -67,13 +74,14 @@ def test_the_lock_file_lies_in_gits_own_folder(root):
     with exclusive(str(root)):
         pass
     assert [path.name for path in root.iterdir()] == [".git"]
-    assert os.path.dirname(mutex_path(str(root))) == str(root / ".git" / "trainform")
+    assert folder_of_the_lock(root) == root / ".git" / "trainform"
 
 
-def test_without_git_the_lock_file_lies_in_the_temporary_folder(root):
-    assert os.path.dirname(mutex_path(str(root))) == tempfile.gettempdir()
+def test_without_git_the_lock_file_lies_in_this_users_folder_in_the_temporary_folder(root):
+    own = Path(tempfile.gettempdir(), f"trainform-{os.getuid()}")
+    assert folder_of_the_lock(root) == own
     (root / ".git").write_text("gitdir: /no/such/folder\n")
-    assert os.path.dirname(mutex_path(str(root))) == tempfile.gettempdir()
+    assert folder_of_the_lock(root) == own
 
 
 def test_two_repositories_of_one_checkout_do_not_wait_for_each_other(root):
@@ -87,10 +95,12 @@ def test_one_repository_has_one_lock_whatever_its_path(root, tmp_path):
     assert mutex_path(str(tmp_path / "link")) == mutex_path(str(root))
 
 
-def test_where_no_lock_file_can_be_made_nobody_waits(root, capsys):
-    """As in a checkout that may only be read: here a file is in the way of the folder."""
+def test_where_no_lock_file_can_be_made_nobody_waits(root, capsys, monkeypatch):
+    """Here a file is in the way of each folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(root))
+    (root / f"trainform-{os.getuid()}").write_text("")
     (root / ".git").mkdir()
     (root / ".git" / "trainform").write_text("")
-    with exclusive(str(root)), exclusive(str(root)):
-        pass
+    with exclusive(str(root)) as first, exclusive(str(root)) as second:
+        assert (first, second) == (False, False)
     assert capsys.readouterr().err == ""

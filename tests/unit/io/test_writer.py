@@ -7,12 +7,11 @@ import os
 import pytest
 
 from trainform.io import exchange
+from trainform.io.staging import Staging
 from trainform.io.writer import (
-    STAGING,
     JobChange,
     apply,
     apply_together,
-    recover,
     remove,
     rewrite,
     stage,
@@ -29,6 +28,13 @@ def root(tmp_path):
     return tmp_path.resolve()
 
 
+@pytest.fixture
+def staging(root):
+    found = Staging(str(root), "staging-1", record="")
+    yield found
+    found.clear()
+
+
 @pytest.fixture(params=["in-one-step", "by-renaming"])
 def either_way(request, monkeypatch):
     """With Linux's way to exchange two folders, and without."""
@@ -36,134 +42,111 @@ def either_way(request, monkeypatch):
         monkeypatch.setattr(exchange, "_renameat2", lambda: None)
 
 
-def change(root, files, lock, underway=b""):
-    apply(str(root), JOB, LOCK, stage(str(root), JobChange(JOB, LOCK, files, lock, underway)))
+def change(staging, files, lock, underway=b""):
+    apply(staging, JOB, LOCK, stage(staging, JobChange(JOB, LOCK, files, lock, underway)))
 
 
-def put(root, **files):
+def put(staging, **files):
     data = {f"{name}.yaml": text.encode() for name, text in files.items()}
-    change(root, data, b"lock", b"underway" if (root / JOB).is_dir() else b"")
+    change(staging, data, b"lock", b"underway" if os.path.isdir(f"{staging.root}/{JOB}") else b"")
 
 
 def on_disk(root, folder):
     return {path.relative_to(root / folder).as_posix(): path.read_text() for path in (root / folder).rglob("*.*")}
 
 
-def test_a_new_job_gets_its_folder_and_its_lock(root):
-    put(root, a="1")
+def test_a_new_job_gets_its_folder_and_its_lock(root, staging):
+    put(staging, a="1")
     assert on_disk(root, JOB) == {"a.yaml": "1"}
     assert (root / LOCK).read_text() == "lock"
 
 
 @pytest.mark.usefixtures("either_way")
-def test_a_changed_job_has_its_new_files_and_no_others(root):
-    put(root, a="1", b="1")
-    put(root, a="2", c="1")
+def test_a_changed_job_has_its_new_files_and_no_others(root, staging):
+    put(staging, a="1", b="1")
+    put(staging, a="2", c="1")
     assert on_disk(root, JOB) == {"a.yaml": "2", "c.yaml": "1"}
 
 
-def test_a_file_that_stays_the_same_is_not_written_again(root):
-    put(root, a="1", b="1")
+def test_a_file_that_stays_the_same_is_not_written_again(root, staging):
+    put(staging, a="1", b="1")
     before = (root / JOB / "b.yaml").stat()
-    put(root, a="2", b="1")
+    put(staging, a="2", b="1")
     after = (root / JOB / "b.yaml").stat()
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_lock_alone_can_change(root):
-    put(root, a="1")
-    change(root, None, b"other")
+def test_a_lock_alone_can_change(root, staging):
+    put(staging, a="1")
+    change(staging, None, b"other")
     assert (root / LOCK).read_text() == "other"
     assert on_disk(root, JOB) == {"a.yaml": "1"}
 
 
-def stage_new(root, *names):
+def stage_new(staging, *names):
     for name in names:
-        stage(str(root), JobChange(f"{FOLDER}/{name}", f"{LOCKS}/{name}.lock", {"a.yaml": b"1"}, b"lock"))
+        stage(staging, JobChange(f"{FOLDER}/{name}", f"{LOCKS}/{name}.lock", {"a.yaml": b"1"}, b"lock"))
 
 
-def test_the_jobs_of_a_new_namespace_come_together(root):
-    stage_new(root, "llm", "tts")
-    assert stand_alone(str(root), FOLDER, LOCKS, ["tts", "llm"])
-    apply_together(str(root), FOLDER, LOCKS)
+def test_the_jobs_of_a_new_namespace_come_together(root, staging):
+    stage_new(staging, "llm", "tts")
+    assert stand_alone(staging, FOLDER, LOCKS, ["tts", "llm"])
+    apply_together(staging, FOLDER, LOCKS)
     assert on_disk(root, FOLDER) == {"llm/a.yaml": "1", "tts/a.yaml": "1"}
     assert on_disk(root, LOCKS) == {"llm.lock": "lock", "tts.lock": "lock"}
 
 
-def test_jobs_come_each_for_itself_where_something_is_there_or_something_else_is_staged(root):
-    stage_new(root, "llm", "tts")
-    assert not stand_alone(str(root), FOLDER, LOCKS, ["llm"])  # left by a first attempt, which was not the last
+def test_jobs_come_each_for_itself_where_something_is_there_or_something_else_is_staged(root, staging):
+    stage_new(staging, "llm", "tts")
+    assert not stand_alone(staging, FOLDER, LOCKS, ["llm"])  # left by a first attempt, which was not the last
     for there in (FOLDER, LOCKS):
         (root / there).mkdir(parents=True)
-        assert not stand_alone(str(root), FOLDER, LOCKS, ["llm", "tts"])
+        assert not stand_alone(staging, FOLDER, LOCKS, ["llm", "tts"])
         (root / there).rmdir()
-    assert stand_alone(str(root), FOLDER, LOCKS, ["llm", "tts"])
+    assert stand_alone(staging, FOLDER, LOCKS, ["llm", "tts"])
 
 
-def test_a_job_that_is_gone_leaves_no_folder(root):
-    put(root, a="1")
-    change(root, {}, b"")
-    recover(str(root))
+def test_a_job_that_is_gone_leaves_no_folder(root, staging):
+    put(staging, a="1")
+    change(staging, {}, b"")
+    staging.clear()
     assert list(root.iterdir()) == []
 
 
-def test_both_states_are_in_the_lock_while_the_folder_is_replaced(root, monkeypatch):
-    put(root, a="1")
+def test_both_states_are_in_the_lock_while_the_folder_is_replaced(root, staging, monkeypatch):
+    put(staging, a="1")
     seen = []
     monkeypatch.setattr("trainform.io.writer.exchange", lambda new, old: seen.append((root / LOCK).read_text()))
-    put(root, a="2")
+    put(staging, a="2")
     assert seen == ["underway"]
 
 
-def test_what_a_stopped_run_left_is_cleared_away(root):
-    (root / STAGING / JOB).mkdir(parents=True)
-    (root / STAGING / JOB / "a.yaml").write_text("half")
-    recover(str(root))
-    assert list(root.iterdir()) == []
-
-
-def test_a_folder_that_was_moved_aside_goes_back(root):
-    put(root, a="1")
-    aside = root / STAGING / (JOB + exchange.ASIDE)
-    aside.parent.mkdir(parents=True, exist_ok=True)
-    (root / JOB).rename(aside)
-    recover(str(root))
-    assert on_disk(root, JOB) == {"a.yaml": "1"}
-
-
-def test_a_folder_that_was_replaced_does_not_go_back(root):
-    put(root, a="2")
-    (root / STAGING / (JOB + exchange.ASIDE)).mkdir(parents=True)
-    recover(str(root))
-    assert on_disk(root, JOB) == {"a.yaml": "2"}
-
-
-def test_a_failing_disk_leaves_the_old_file(root, monkeypatch):
-    write(str(root), "a/b.yaml", b"1")
+def test_a_failing_disk_leaves_the_old_file(root, staging, monkeypatch):
+    write(staging, "a/b.yaml", b"1")
 
     def full(source, target):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(OSError, match="No space left"):
-        write(str(root), "a/b.yaml", b"2")
+        write(staging, "a/b.yaml", b"2")
     assert (root / "a/b.yaml").read_text() == "1"
 
 
-def test_removing_takes_empty_folders_along_and_no_others(root):
-    write(str(root), "a/b/c.yaml", b"1")
-    write(str(root), "a/d.yaml", b"1")
+def test_removing_takes_empty_folders_along_and_no_others(root, staging):
+    write(staging, "a/b/c.yaml", b"1")
+    write(staging, "a/d.yaml", b"1")
     remove(str(root), "a/b/c.yaml")
     remove(str(root), "a/b/c.yaml")
     assert on_disk(root, "a") == {"d.yaml": "1"}
     assert not (root / "a/b").exists()
 
 
-def test_a_file_of_the_user_keeps_its_mode_and_its_links(root):
+def test_a_file_of_the_user_keeps_its_mode_and_its_links(root, staging):
     (root / "real.yaml").write_text("1")
     (root / "real.yaml").chmod(0o600)
     (root / "link.yaml").symlink_to("real.yaml")
-    rewrite(str(root), "link.yaml", b"2")
+    rewrite(staging, "link.yaml", b"2")
     assert (root / "link.yaml").is_symlink()
     assert (root / "real.yaml").read_text() == "2"
     assert os.stat(root / "real.yaml").st_mode & 0o777 == 0o600

@@ -62,7 +62,7 @@ def discover() -> int:
     from trainform.io.settings import FILE
 
     root = find_root(".")
-    if os.path.isfile(os.path.join(root, FILE)):
+    if os.path.lexists(os.path.join(root, FILE)):
         print(os.path.relpath(root).replace(os.sep, "/"))
     return OK
 
@@ -153,7 +153,7 @@ def _chosen(settings: Parameters) -> tuple[list[EnvironmentInputs], list[Diagnos
 
 def _paths(repository: Repository) -> list[str] | None:
     """The current folder if it is inside the jobs folder; else None, for everything."""
-    from trainform.io.repository import inside
+    from trainform.io.links import inside
 
     here, jobs = os.path.realpath("."), os.path.join(repository.root, repository.settings.jobs)
     return ["."] if here != jobs and inside(jobs, here) else None

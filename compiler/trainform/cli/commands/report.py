@@ -35,7 +35,8 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.workspace.discovery import discover
     from trainform.workspace.report import gather, one_line
 
-    workspace = discover(chosen_root(root), env)
+    chosen = chosen_root(root)
+    workspace = discover(chosen, env)
     workspace.refuse_sparse_checkout()
     found = gather(workspace)
     compared = _compare(workspace, base)
@@ -44,7 +45,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     print_diagnostics(errors, sys.stderr)
     behind = tuple(Behind(cause.message, len(jobs)) for cause, jobs in found.behind.items())
     diff = compared.diff if compared else None
-    _write(Report(found.fleets, behind, tuple(map(one_line, errors)), diff, base if compared else ""), output)
+    _write(Report(found.fleets, behind, tuple(map(one_line, errors)), diff, base if compared else ""), chosen, output)
     failures = [failure for outcome in outcomes for failure in outcome.failures]
     return report_failures(failures) or (FAULTY if errors else OK)
 
@@ -65,8 +66,9 @@ def _compare(workspace: Workspace, base: str) -> Difference | None:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
 
 
-def _write(found: Report, output: str | None) -> None:
+def _write(found: Report, root: str, output: str | None) -> None:
     from trainform.cli.terminal import print_bytes
+    from trainform.io.writer import write_output
     from trainform.review.report.page import render_page
 
     # Diagnostics may quote a lone surrogate, which is escaped as in JSON.
@@ -75,8 +77,7 @@ def _write(found: Report, output: str | None) -> None:
         print_bytes(page)
         return
     try:
-        with open(output, "wb") as file:
-            file.write(page)
+        write_output(root, output, page)
     except OSError as error:
         raise click.ClickException(f"{output}: {error.strerror or error}") from error
 

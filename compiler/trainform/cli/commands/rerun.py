@@ -13,7 +13,7 @@ from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
-    from trainform.io.repository import Repository
+    from trainform.io.staging import Staging
     from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.marking import MarkedJob, Marking
 
@@ -31,13 +31,13 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
     commit both. Further steps are printed.
     """
     from trainform.diagnostics.order import has_errors
-    from trainform.io.lock import exclusive
+    from trainform.io.staging import writing
     from trainform.workspace.discovery import discover
     from trainform.workspace.marking import mark_jobs
     from trainform.workspace.selection import select
 
     chosen = chosen_root(root)
-    with exclusive(chosen):
+    with writing(chosen) as staging:
         workspace = discover(chosen, env)
         workspace.refuse_sparse_checkout()
         repository, environments = workspace.repository, workspace.read()
@@ -46,7 +46,7 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
         marking = mark_jobs(repository, environments)
         problems += marking.diagnostics
         if not has_errors(problems):
-            problems += _write(repository, marking)
+            problems += _write(staging, marking)
     marked = [] if has_errors(problems) else marking.jobs
     if form == "json":
         _print_json(marked, problems)
@@ -55,15 +55,14 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
     return FAULTY if has_errors(problems) else OK
 
 
-def _write(repository: Repository, marking: Marking) -> list[Diagnostic]:
+def _write(staging: Staging, marking: Marking) -> list[Diagnostic]:
     from trainform.io.place import os_error
-    from trainform.io.writer import rewrite, staging
+    from trainform.io.writer import rewrite
 
     file = ""
     try:
-        with staging(repository.root):
-            for file, data in marking.files.items():
-                rewrite(repository.root, file, data)
+        for file, data in marking.files.items():
+            rewrite(staging, file, data)
     except OSError as error:
         return [os_error("TF707", file, error, "cannot be written")]
     return []

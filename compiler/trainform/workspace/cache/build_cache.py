@@ -20,7 +20,6 @@ from trainform import __version__
 from trainform.io import cache_file, paths
 from trainform.io.cache_file import Identity, identity
 from trainform.io.code import files_of
-from trainform.io.git import GitError
 from trainform.io.resources import shipped_runtimes
 from trainform.output.layout import job_folder
 from trainform.workspace.behind import third_party_code
@@ -145,7 +144,7 @@ class BuildCache:
             "lists": known["lists"] | {f: (number, _digest(named[f])) for f, number in self._stamped(named).items()},
             "snapshots": self._stamped(map(paths.snapshot_file, paths.snapshots(self._root))),
         }
-        with suppress(GitError, OSError):
+        with suppress(OSError):
             cache_file.write(self._root, _PURPOSE, tree)
 
     def _joined(self, facts: JobTable) -> JobTable:

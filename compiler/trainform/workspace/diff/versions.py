@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from errno import ELOOP
 from typing import TYPE_CHECKING
 
-from trainform.io.paths import JobId, folder_bytes, leads_out, lockfile_path
+from trainform.io.paths import JobId, folder_bytes, lockfile_path
 from trainform.k8s.tree import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
@@ -61,8 +60,6 @@ def version_rendered(locks: LockStore, job: JobId) -> Version:
     """A job from its folder in the working tree. Raises OSError if it cannot, or must not, be read."""
     repository = locks.repository
     folder = job_folder(repository.settings.rendered, *job)
-    if leads_out(repository.root, folder):
-        raise OSError(ELOOP, "is a link that leads out of the repository", folder)
     files = folder_bytes(repository.root, folder)
     objects = [tree for name, data in files.items() for tree in _objects(name, data)]
     return Version.locked(objects, locks.lock(job))
