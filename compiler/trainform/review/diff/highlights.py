@@ -167,13 +167,13 @@ CONTAINER_FIELDS = (
     Field(
         "securityContext.capabilities.drop",
         "dropped capabilities",
-        "rights that root lacks",
+        "without them, processes keep root's rights",
         matters=lambda value: False,
     ),
     Field(
         "securityContext.readOnlyRootFilesystem",
         "read-only files",
-        "the image cannot be changed",
+        "without it, processes may change programs",
         matters=lambda value: False,
     ),
     Field("securityContext.procMount", "proc mount", "/proc is not masked", matters=_is("Unmasked"), default="Default"),

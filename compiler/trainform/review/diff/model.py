@@ -75,13 +75,20 @@ class JobDiff:
 
 
 @dataclass(slots=True)
+class BehindCount:
+    """How many `jobs` are behind for one reason; `new`: how many of them because of this change."""
+
+    jobs: int = 0
+    new: int = 0
+
+
+@dataclass(slots=True)
 class Diff:
-    """All changed jobs, most severe first, and the totals of all jobs. `already_behind` counts, by reason, jobs that
-    were behind before this change."""
+    """All changed jobs, most severe first, the totals of all jobs, and every job that is behind, counted by reason."""
 
     jobs: list[JobDiff] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
-    already_behind: dict[str, int] = field(default_factory=dict)
+    behind: dict[str, BehindCount] = field(default_factory=dict)
 
     def sort(self) -> None:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
@@ -90,14 +97,6 @@ class Diff:
         """Number of jobs per change that occurs, most severe first."""
         found = [job.change for job in self.jobs]
         return {change: found.count(change) for change in ORDER if change in found}
-
-    def behind(self) -> dict[str, list[JobDiff]]:
-        """The jobs that fell behind, by cause: `runtime torch-distributed changed`."""
-        groups: dict[str, list[JobDiff]] = {}
-        for job in self.jobs:
-            if job.change == "behind":
-                groups.setdefault(" and ".join(reason.named for reason in job.reasons), []).append(job)
-        return groups
 
     def to_json(self) -> dict[str, Any]:
         """The `DiffResult` document."""

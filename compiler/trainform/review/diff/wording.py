@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trainform.diagnostics.order import counted
+from trainform.review.behind import are_behind
 from trainform.review.capacity.amounts import spelled
 from trainform.review.diff.grouping import Group, consequence, groups, reasons_of, shared_object
 from trainform.review.diff.model import Diff, JobDiff, Reason
@@ -64,19 +65,18 @@ def meanings(diff: Diff) -> dict[str, str]:
     occur = {
         "immutable": any(reason.immutable for reason in reasons),
         "inherited": any(reason.inherited for reason in reasons),
-        "behind": bool(diff.already_behind) or any(job.change == "behind" for job in diff.jobs),
+        "behind": bool(diff.behind),
     }
     granted = {each.label: each.why for job in diff.jobs for each in job.highlights if each.privilege}
     return {word: told for word, told in MEANINGS.items() if occur[word]} | granted
 
 
 def behind_lines(diff: Diff) -> Iterator[str]:
-    """One line per cause, however many jobs it has."""
-    for told, jobs in diff.behind().items():
-        verb = "is" if len(jobs) == 1 else "are"
-        yield plain(f"{counted(len(jobs), 'job')} {verb} behind: {told} (inherited); nothing restarts")
-    for told, count in sorted(diff.already_behind.items()):
-        yield plain(f"{counted(count, 'job')} {'was' if count == 1 else 'were'} behind before: {told}")
+    """One line per cause, however many jobs it has: what `render` says, and since when."""
+    for why, count in sorted(diff.behind.items()):
+        by = "by" if count.new == count.jobs else f"{count.new} by"
+        since = f"{by} this change; nothing restarts" if count.new else "before this change"
+        yield plain(f"{are_behind(count.jobs, why)} ({since})")
 
 
 class ReasonWords(NamedTuple):
