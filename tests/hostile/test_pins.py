@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
+from support.golden import ROOT as GOLDEN
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
 from trainform.workspace.fingerprint import digest_of_file
@@ -307,6 +309,44 @@ def test_a_digest_of_the_source_vouches_for_no_other_text(change):
     change.lock(sourceDigest=digest_of_file(evil.encode()))
     change.write("jobs/llm.yaml", evil)
     assert change.found() == (1, {"llm": "stale"})
+
+
+@pytest.fixture
+def sealed(change: PullRequest) -> PullRequest:
+    """On `main`, there is a job with a key in another Environment."""
+    case = GOLDEN / "secrets/sealed-secret-is-copied/input"
+    name = yaml.safe_load((case / "environment.yaml").read_text())["metadata"]["name"]
+    folders = {"environment": f"environments/{name}", "key": f"environments/{name}/keys"}
+    change.git("rm", "--quiet", "-r", "jobs", "runtimes", "environments", ".trainform", "rendered")
+    for file, folder in {**folders, "job": "jobs", "runtime": "runtimes"}.items():
+        change.write(f"{folder}/{file}.yaml", (case / f"{file}.yaml").read_text())
+    change.done("render")
+    change.merged()
+    return change
+
+
+def only(change: PullRequest, pattern: str) -> str:
+    (file,) = change.root.glob(pattern)
+    return file.relative_to(change.root).as_posix()
+
+
+def test_a_key_that_a_lock_leaves_out(sealed):
+    lock = only(sealed, ".trainform/locks/**/*.lock")
+    tree = json.loads(sealed.text(lock))
+    del tree["keys"]
+    sealed.write(lock, json.dumps(tree, indent=2) + "\n")
+    assert list(sealed.found()[1].values()) == ["edited"]
+
+
+def test_a_key_that_no_commit_ever_showed(sealed):
+    key = only(sealed, "environments/*/keys/*")
+    before = sealed.text(key)
+    sealed.write(key, before.replace("    metadata:\n", "    metadata:\n      labels: {theirs: x}\n"))
+    sealed.done("upgrade", "--all")
+    sealed.write(key, before)
+    sealed.commit()
+    assert sealed.touched() == {".trainform", "rendered"}
+    assert list(sealed.mispinned().values()) == [["key"]]
 
 
 def snapshots(change: PullRequest) -> list[str]:

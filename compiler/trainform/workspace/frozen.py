@@ -95,10 +95,10 @@ def rebuild(
     return rebuilt, list(problems.values())
 
 
-def missing_snapshots(root: str, lock: Lock) -> list[str]:
-    """Files of the lock's snapshots that are missing."""
-    files = [snapshot_file(digest) for digest in {*lock.pins.snapshots} - {NOTHING}]
-    return sorted(file for file in files if file_bytes(root, file) is None)
+def missing_snapshots(root: str, jobs: Iterable[FrozenJob]) -> set[str]:
+    """Files of the jobs' snapshots that are missing."""
+    digests = {digest for job in jobs for digest in job.lock.pins.snapshots} - {NOTHING}
+    return {file for file in map(snapshot_file, digests) if file_bytes(root, file) is None}
 
 
 def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagnostic:

@@ -219,9 +219,10 @@ class _Examination:
         provable = [job for job in intact if self._is_provable(job)]
         rebuilt, problems = rebuild(self.locks.repository, self.environments, provable, shipped_catalogue())
         damaged = {problem.file for problem in problems}
-        damaged |= self._damaged_snapshots(job for job in intact if not self._is_provable(job))
         judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable}
-        judged |= {job.id: lost for job in intact if (lost := self._without_snapshot(job, damaged))}
+        damaged |= self._damaged_snapshots(job for job in intact if job.id not in judged)
+        missing = missing_snapshots(self.locks.repository.root, intact)
+        judged |= {job.id: lost for job in intact if (lost := _without_snapshot(job, missing, damaged))}
         return [judged.get(each.job, each) for each in found]
 
     def by_digests(self, job: JobId) -> Verdict:
@@ -268,13 +269,6 @@ class _Examination:
         read = (read_snapshot(self.locks.repository, digest) for digest in digests)
         return {found.file for found in read if isinstance(found, Diagnostic)}
 
-    def _without_snapshot(self, job: FrozenJob, damaged: set[str]) -> Verdict | None:
-        """The verdict for a job that has lost what it was rendered from, whichever version rendered it."""
-        if lacking := missing_snapshots(self.locks.repository.root, job.lock):
-            return Verdict(job.id, "missing", lacking)
-        edited = sorted(damaged.intersection(map(snapshot_file, job.lock.pins.snapshots)))
-        return Verdict(job.id, "edited", edited) if edited else None
-
     def _compared(self, job: FrozenJob, rebuilt: Rebuilt | None) -> Verdict:
         """Compare with what rendering again gives, the lock included: it may name another runtime than its snapshot
         holds, or leave out a key."""
@@ -287,6 +281,14 @@ class _Examination:
         if rebuilt and (rebuilt.pins.runtime, rebuilt.pins.keys) != (lock.pins.runtime, lock.pins.keys):
             files.append(lockfile_path(job.id))
         return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
+
+
+def _without_snapshot(job: FrozenJob, missing: set[str], damaged: set[str]) -> Verdict | None:
+    """The verdict for a job that has lost what it was rendered from, whichever version rendered it."""
+    own = {*map(snapshot_file, job.lock.pins.snapshots)}
+    if lacking := own & missing:
+        return Verdict(job.id, "missing", sorted(lacking))
+    return Verdict(job.id, "edited", sorted(own & damaged)) if own & damaged else None
 
 
 def _within(on_disk: JobOnDisk, names: Collection[str]) -> list[str]:
