@@ -48,9 +48,12 @@ class Project(Repository):
         jobs = json.loads(self.diff().out)["jobs"]
         return next(each["reasons"] for each in jobs if each["name"] == name)
 
-    def render_and_commit(self) -> str:
-        ran = self.trainform("render")
+    def done(self, *arguments: str) -> None:
+        ran = self.trainform(*arguments)
         assert ran.code == 0, ran.err
+
+    def render_and_commit(self) -> str:
+        self.done("render")
         return self.commit()
 
 
@@ -153,7 +156,9 @@ def test_a_change_of_the_runtime_leaves_jobs_behind(project):
     project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
     ran = project.diff()
     assert (ran.code, ran.jobs) == (1, {"bert": "behind", "llm": "behind"})
-    assert "2 jobs are behind: runtime torch changed (inherited); nothing restarts\n" in project.trainform("diff").out
+    assert (
+        "2 jobs are behind: runtime torch changed (by this change; nothing restarts)\n" in project.trainform("diff").out
+    )
 
 
 def test_a_comment_in_the_runtime_leaves_nobody_behind(project):
@@ -166,11 +171,64 @@ def test_a_change_of_the_environment_leaves_jobs_behind(project):
     assert project.diff().jobs == {"bert": "behind", "llm": "behind"}
 
 
-def test_jobs_that_were_behind_before_are_told_and_no_change(project):
-    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
-    project.commit()
-    assert project.trainform("diff").out == "2 jobs were behind before: runtime torch changed\n\nno job changes\n"
+FACT = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "why"),
+    [
+        ("runtimes/torch.yaml", runtime("registry.example.com/train:2"), "runtime torch changed"),
+        ("environments/prod/environment.yaml", environment() + "  values: {a: b}\n", "Environment prod changed"),
+        ("environments/prod/fact.yaml", FACT, "Environment prod changed"),
+        ("jobs/fact.yaml", FACT, "Environment prod changed"),
+        ("jobs/both.yaml", f"{FACT}---\n{job('gpt')}", "Environment prod changed"),
+        ("jobs/fact.json", '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}', "Environment prod"),
+    ],
+    ids=["runtime", "Environment", "fact", "fact among jobs", "fact in the file of a job", "JSON"],
+)
+def test_every_command_tells_the_same_jobs_that_were_behind_before(project, file, text, why):
+    project.write(file, text)
+    project.render_and_commit()
+    (told,) = (line for line in project.trainform("render").out.splitlines() if "behind" in line)
+    assert told.startswith(f"2 jobs are behind: {why}")
+    assert project.trainform("diff").out == f"{told} (before this change)\n\nno job changes\n"
     assert project.diff().code == 0
+    assert f"<li>{told}</li>" in project.trainform("report").out
+    assert told in project.trainform("validate").out
+
+
+def test_jobs_with_two_reasons_count_for_each(project):
+    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+    project.render_and_commit()
+    project.write("environments/prod/environment.yaml", environment() + "  values: {a: b}\n")
+    told = [line for line in project.trainform("render").out.splitlines() if "behind" in line]
+    assert project.trainform("diff").out.splitlines()[:2] == [
+        f"{told[0]} (by this change; nothing restarts)",
+        f"{told[1]} (before this change)",
+    ]
+
+
+def test_a_job_that_changes_and_is_behind_counts_as_both(project):
+    """As for `render`, which says how many jobs are not up to date."""
+    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+    project.done("upgrade", "llm")
+    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:3"))
+    told = project.trainform("render").out.splitlines()[-1]
+    assert told == "2 jobs are behind: runtime torch changed"
+    assert project.diff().jobs == {"llm": "restart", "bert": "behind"}
+    assert f"{told} (by this change; nothing restarts)\n" in project.trainform("diff").out
+
+
+@pytest.mark.parametrize("nodes", [2, 3], ids=["identical", "changed"])
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_second_file_with_the_same_job_is_the_error_that_render_tells(project, nodes, is_committed):
+    project.write("jobs/copy.yaml", job("llm", nodes=nodes))
+    if is_committed:
+        project.commit()
+    rendered, ran = project.trainform("render"), project.diff()
+    assert (rendered.code, ran.code, ran.jobs) == (2, 2, {})
+    assert ran.err.partition("\n\n")[0] == rendered.err.partition("\n\n")[0]
+    assert "TF203" in ran.err
 
 
 def test_a_job_that_changes_tells_its_own_reasons_from_inherited_ones(project):

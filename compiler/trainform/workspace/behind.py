@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainform import __version__
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.order import counted
 from trainform.io.code import digest_of_modules
+from trainform.review.behind import are_behind
 from trainform.workspace.fingerprint import Cause, CurrentInputs
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ def behind_diagnostics(found: Behind) -> list[Diagnostic]:
 
 
 def message(cause: Cause, jobs: Sequence[JobId]) -> str:
-    """`12 jobs are behind: runtime torch-distributed changed`."""
-    return f"{counted(len(jobs), 'job')} {'is' if len(jobs) == 1 else 'are'} behind: {cause.message}"
+    return are_behind(len(jobs), cause.message)
 
 
 def _remedy(cause: Cause) -> str:

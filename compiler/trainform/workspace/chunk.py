@@ -147,9 +147,9 @@ class _ChunkPlanner:
         rebuilt, problems = rebuild(repository, self.environments, lacking, self.outcome.catalogue)
         self.plan.conflicts += problems
         for job in lacking:
-            files = rebuilt.get(job.id, {})
-            if digests_of_files(files) == job.lock.files:
-                self._put(job.id, self._lock(job), files)
+            again = rebuilt.get(job.id)
+            if again is not None and digests_of_files(again.files) == job.lock.files:
+                self._put(job.id, self._lock(job), again.files)
             elif not problems:
                 self.plan.conflicts.append(_not_rebuilt(job, self.locks))
 

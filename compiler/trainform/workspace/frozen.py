@@ -9,9 +9,9 @@ from trainform.diagnostics import Diagnostic
 from trainform.io.paths import JobId, file_bytes, snapshot_file
 from trainform.io.place import file_error
 from trainform.output.layout import job_files, job_folder
-from trainform.workspace.fingerprint import NOTHING, digest_of, is_frozen
+from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of, is_frozen
 from trainform.workspace.inputs import EnvironmentInputs
-from trainform.workspace.lockfile import Lock
+from trainform.workspace.lockfile import Lock, Pins
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.state import LockStore
 
@@ -61,8 +61,11 @@ def keep_frozen_only(inputs: EnvironmentInputs, locks: LockStore) -> list[Diagno
     return [problem for document in jobs if (problem := locks.broken(job_id(inputs, document)))]
 
 
-Rebuilt = dict[JobId, dict[str, bytes]]
-"""Each job's files, by name."""
+class Rebuilt(NamedTuple):
+    """What rendering a frozen job again gives: its files by name, and its pins."""
+
+    files: dict[str, bytes]
+    pins: Pins
 
 
 def rebuild(
@@ -70,14 +73,14 @@ def rebuild(
     environments: Sequence[EnvironmentInputs],
     jobs: Iterable[FrozenJob],
     catalogue: Catalogue,
-) -> tuple[Rebuilt, list[Diagnostic]]:
-    """The files of frozen jobs, compiled from their snapshots by this version of trainform. Jobs that do not compile or
-    lack a snapshot are left out; changed snapshots are errors."""
+) -> tuple[dict[JobId, Rebuilt], list[Diagnostic]]:
+    """Frozen jobs, compiled from their snapshots by this version of trainform. Jobs that do not compile or lack a
+    snapshot are left out; changed snapshots are errors."""
     groups: dict[tuple[str, str, str], list[FrozenJob]] = {}
     for job in jobs:
         groups.setdefault((job.id[0], *job.lock.pins.snapshots), []).append(job)
     by_name = {each.name: each for each in environments}
-    rebuilt: Rebuilt = {}
+    rebuilt: dict[JobId, Rebuilt] = {}
     problems: dict[str, Diagnostic] = {}
     for (environment, runtime, pinned), group in groups.items():
         documents: list[Document] = []
@@ -92,10 +95,10 @@ def rebuild(
     return rebuilt, list(problems.values())
 
 
-def missing_snapshots(root: str, lock: Lock) -> list[str]:
-    """Files of the lock's snapshots that are missing."""
-    files = [snapshot_file(digest) for digest in {*lock.pins.snapshots} - {NOTHING}]
-    return sorted(file for file in files if file_bytes(root, file) is None)
+def missing_snapshots(root: str, jobs: Iterable[FrozenJob]) -> set[str]:
+    """Files of the jobs' snapshots that are missing."""
+    digests = {digest for job in jobs for digest in job.lock.pins.snapshots} - {NOTHING}
+    return {file for file in map(snapshot_file, digests) if file_bytes(root, file) is None}
 
 
 def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagnostic:
@@ -121,7 +124,9 @@ def _keys(inputs: EnvironmentInputs) -> list[Document]:
     return [document for document in inputs.sources.documents if is_key_file(document.tree)]
 
 
-def _compiled(environment: str, documents: list[Document], jobs: Sequence[FrozenJob], catalogue: Catalogue) -> Rebuilt:
+def _compiled(
+    environment: str, documents: list[Document], jobs: Sequence[FrozenJob], catalogue: Catalogue
+) -> dict[JobId, Rebuilt]:
     from trainform.core.compile import compile_documents
     from trainform.workspace.compilation import installed
 
@@ -132,8 +137,10 @@ def _compiled(environment: str, documents: list[Document], jobs: Sequence[Frozen
         partial=True,
     )
     layout = layout_of(compilation.inputs.environment)
+    pins = jobs[0].lock.pins
+    then = CurrentInputs(pins.compiler, pins.plugins, pins.plugin_code, compilation.inputs, catalogue)
     return {
-        (environment, job.namespace, job.name): job_files(job.objects, layout)
+        (environment, job.namespace, job.name): Rebuilt(job_files(job.objects, layout), then.pins(job))
         for job in compilation.jobs
         if job.objects
     }

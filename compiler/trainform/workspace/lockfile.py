@@ -133,11 +133,18 @@ def parse(data: bytes) -> LockFile:
 
 
 def lock_in(data: bytes | None) -> Lock | None:
-    """The lock in `data`, None if invalid; for lockfiles of other commits."""
+    """The lock in `data`, None if invalid or from an interrupted run; for lockfiles of other commits."""
     try:
-        return parse(data).lock if data else None
+        file = parse(data) if data else None
     except LockError:
         return None
+    return file.lock if file and not file.underway else None
+
+
+def line_of(data: bytes, key: str) -> int:
+    """The line of a lockfile, counted from 1, where `key` is; 1 if there is none."""
+    lines = data.splitlines()
+    return next((number for number, line in enumerate(lines, 1) if line.startswith(f'  "{key}":'.encode())), 1)
 
 
 def _lock(tree: Any) -> Lock:

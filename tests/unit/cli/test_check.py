@@ -34,7 +34,9 @@ def test_what_was_rendered_is_current(rendered, trainform):
     assert json.loads(trainform("check", "--format", "json").out) == {
         "apiVersion": "trainform.dev/v1alpha1",
         "kind": "CheckResult",
-        "jobs": [{"environment": "default", "namespace": "ml", "name": "llm", "state": "current", "files": []}],
+        "jobs": [
+            {"environment": "default", "namespace": "ml", "name": "llm", "state": "current", "files": [], "pins": []}
+        ],
     }
 
 

@@ -38,7 +38,9 @@ def changed(before, after, untouched=None) -> JobDiff:
 
 
 def test_a_job_without_objects_before_is_new():
-    assert diff_job(JOB, [], [jobset()]) == JobDiff(JOB, "new")
+    found = diff_job(JOB, [], [jobset()])
+    assert found is not None
+    assert (found.change, found.reasons) == ("new", ())
 
 
 def test_a_job_without_objects_after_is_deleted():
@@ -185,6 +187,7 @@ def test_the_document():
                 "namespace": "ml",
                 "name": "llm",
                 "change": "behind",
+                "highlights": [],
                 "reasons": [
                     {
                         "object": "ClusterTrainingRuntime/torch",

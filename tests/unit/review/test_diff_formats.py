@@ -9,7 +9,7 @@ import pytest
 
 from trainform.review.diff.html import render_html
 from trainform.review.diff.markdown import LIMIT, render_markdown
-from trainform.review.diff.model import Diff, JobDiff, Reason
+from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason
 from trainform.review.diff.text import render_text
 from trainform.review.diff.totals import Ask
 
@@ -27,6 +27,15 @@ def restart(*reasons, name="llm", **fields):
 
 def behind(name, told="runtime torch changed"):
     return JobDiff(("prod", "ml", name), "behind", (Reason("ClusterTrainingRuntime/torch", "", told, "a", "b"),))
+
+
+def fallen_behind(*jobs):
+    """A diff of jobs that this change puts behind."""
+    found = Diff([*jobs])
+    for job in jobs:
+        count = found.behind.setdefault(job.reasons[0].named, BehindCount())
+        count.jobs, count.new = count.jobs + 1, count.new + 1
+    return found
 
 
 def text(*jobs, colour=False, **fields):
@@ -144,7 +153,7 @@ def evil(name="\x1b[31m\r<b>`|"):
 
 
 def test_names_of_edited_files_command_no_terminal_and_end_no_line():
-    diff = Diff([evil(), behind("a", "runtime \x1b\r gone")], already_behind={"\r\x1b": 1})
+    diff = Diff([evil(), behind("a", "runtime \x1b\r gone")], behind={"\r\x1b": BehindCount(1, 0)})
     diff.totals.add("\x1b", None, Ask("\r", 1, {"\x1b": 1}))
     told = [render_text(diff, colour=False), render_markdown(diff), render_html(diff)]
     assert [set(each) & {"\x1b", "\r"} for each in told] == [set(), set(), set()]
@@ -219,18 +228,18 @@ def test_suspending_stops_pods_unless_a_queue_decides(after, ask, told):
 def test_words_are_explained_where_they_occur():
     assert "<sub>**immutable**: the API never changes this field" in render_markdown(Diff([restart()]))
     assert "**inherited**" not in render_markdown(Diff([restart()]))
-    assert "<dt>behind</dt>" in render_html(Diff([behind("a")]))
+    assert "<dt>behind</dt>" in render_html(fallen_behind(behind("a")))
     assert "<sub>" not in render_markdown(many(2, "delete"))
 
 
 def test_five_hundred_jobs_behind_are_one_line():
-    told = text(*(behind(f"job-{index}") for index in range(500)))
-    assert told == "500 jobs are behind: runtime torch changed (inherited); nothing restarts\n\n500 jobs behind\n"
+    told = render_text(fallen_behind(*(behind(f"job-{index}") for index in range(500))), colour=False)
+    assert told == "500 jobs are behind: runtime torch changed (by this change; nothing restarts)\n\n500 jobs behind\n"
 
 
 def test_jobs_that_were_behind_before_are_a_line_and_no_change():
-    told = text(already_behind={"runtime torch changed": 2})
-    assert told == "2 jobs were behind before: runtime torch changed\n\nno job changes\n"
+    told = text(behind={"runtime torch changed": BehindCount(2, 0)})
+    assert told == "2 jobs are behind: runtime torch changed (before this change)\n\nno job changes\n"
 
 
 def test_colour_only_where_it_is_asked_for():
@@ -267,7 +276,7 @@ FIELDS = tuple(reason("ü" * 80, "`|" * 40, f"field{index}") for index in range(
         many(10_000, reasons=FIELDS),
         Diff([restart(reason(index, "ü"), *FIELDS, name=f"job-{index}") for index in range(1_000)]),
         many(10_000, "delete"),
-        Diff([behind(f"job-{index}", f"runtime {index} changed") for index in range(5_000)]),
+        fallen_behind(*(behind(f"job-{index}", f"runtime {index} changed") for index in range(5_000))),
     ],
     ids=["restarts alike", "restarts", "deletions", "reasons to be behind"],
 )

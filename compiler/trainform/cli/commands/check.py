@@ -20,23 +20,26 @@ from trainform.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.io.paths import JobId
     from trainform.workspace.discovery import Workspace
-    from trainform.workspace.verify.verification import Verdict
+    from trainform.workspace.verify.verification import Verdict, Verification
 
 ADVICE = {
+    "mispinned": "changed since the base, but is pinned to inputs that are neither current nor the base's: run "
+    "`trainform upgrade {job}`, or restore its lockfile and manifests with git",
     "stale": "its TrainJob changed: run `trainform render`",
     "edited": "differs from what trainform wrote: restore it with git, or delete it and run `trainform render`",
     "missing": "not rendered, or deleted: run `trainform render`",
     "orphan": "has no TrainJob: run `trainform render`, or remove it",
-    "unproven": "rendered by another version of trainform since then: run check with that version",
 }
+"""What to do about each state that is not good."""
+
+UNNAMED = "no lockfile names this snapshot: run `trainform render`, or remove it"
 
 PLUGIN_ADVICE = "jobs that it rendered before are unproven; give it a version, or run `trainform upgrade --all`"
 
 
 @command()
-@click.option("--base", metavar="REF", help="Also verify that frozen jobs have not changed since this commit.")
+@click.option("--base", metavar="REF", help="Also verify what changed since this commit, such as the target branch.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @cache_option
 @scale_options
@@ -55,6 +58,13 @@ def check(
     Each job rendered by this version of trainform is compiled again from the inputs recorded in its lockfile
     and compared byte by byte. Jobs rendered by another version are only compared with their lockfile
     ("unproven"). A job that is behind its runtime or Environment counts as current. Nothing is written.
+
+    \b
+    With --base, a job that changed since that commit must also be
+    - byte for byte the same, if its TrainJob and its pins in the lockfile are;
+    - else rendered from the current runtime and Environment, or from those
+      that it had at that commit ("mispinned" otherwise).
+
     The exit code is 1 if anything differs, 2 if a changed job has an error.
     """
     from trainform.cli.terminal import print_diagnostics
@@ -75,42 +85,41 @@ def check(
             print_diagnostics(problems, sys.stderr)
             return FAULTY
         try:
-            found, unproven = _compared(result.verdicts, workspace, base)
+            found = _compared(result, workspace, base)
         except GitError as error:
             hint = "name a commit that this clone has, such as origin/main"
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
-    _print(found, unproven, form)
+    _print(found, form)
     for package in sorted(result.changed_plugins):
         print(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", file=sys.stderr)
     print_diagnostics(result.faults, sys.stderr)
     if result.faults:
         return FAULTY
-    return DIFFERS if unproven or not all(each.is_good for each in found) else OK
+    return OK if all(each.is_good for each in found) else DIFFERS
 
 
-def _compared(
-    verdicts: Sequence[Verdict], workspace: Workspace, base: str | None
-) -> tuple[Sequence[Verdict], Sequence[JobId]]:
+def _compared(verified: Verification, workspace: Workspace, base: str | None) -> Sequence[Verdict]:
     if base is None:
-        return verdicts, ()
+        return verified.verdicts
     from trainform.io.git import commit_of
     from trainform.workspace.verify.base import compare_with
 
-    return compare_with(commit_of(workspace.repository.root, base), verdicts, workspace.locks)
+    return compare_with(commit_of(workspace.repository.root, base), verified, workspace)
 
 
-def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
+def _print(found: Sequence[Verdict], form: str) -> None:
     from trainform.cli.terminal import print_result
 
     if form == "json":
         print_result("CheckResult", jobs=[_document(each) for each in found])
         return
     for each in found:
-        if not each.is_good or each.job in unproven:
-            name = "/".join(filter(None, each.job))
-            print(f"{each.state} {name}: {_advice(each)}")
-            for file in each.files:
+        if not each.is_good:
+            print(f"{' '.join(filter(None, [each.state, '/'.join(filter(None, each.job))]))}: {_advice(each)}")
+            for pin in each.pins:
+                print(f"  {pin.file}:{pin.line}: {pin.message}")
+            for file in each.files if not each.pins else ():
                 print(f"  {file}")
     print(_counts(found))
 
@@ -120,17 +129,20 @@ def _advice(verdict: Verdict) -> str:
     from trainform.io.paths import SNAPSHOTS
 
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
+        if verdict.state == "orphan":
+            return UNNAMED
         return "its snapshot is missing or was edited: restore it with git, or run `trainform upgrade` for the job"
-    return ADVICE[verdict.state]
+    return ADVICE[verdict.state].format(job="/".join(verdict.job[1:]))
 
 
 def _document(verdict: Verdict) -> dict[str, Any]:
     environment, namespace, name = verdict.job
     where = {"environment": environment, "namespace": namespace, "name": name}
-    return {**where, "state": verdict.state, "files": list(verdict.files)}
+    pins = [pin._asdict() for pin in verdict.pins]
+    return {**where, "state": verdict.state, "files": list(verdict.files), "pins": pins}
 
 
 def _counts(found: Sequence[Verdict]) -> str:
     """`3 current, 1 stale`."""
-    names = sorted({each.state for each in found}, key=["current", *ADVICE].index)
+    names = sorted({each.state for each in found}, key=["current", *ADVICE, "unproven"].index)
     return ", ".join(f"{sum(each.state == name for each in found)} {name}" for name in names) or "nothing is rendered"

@@ -29,7 +29,8 @@ def _sameness(job: JobDiff) -> Hashable:
     """Grouping key. A new or deleted job has no reasons and is its own group."""
     if not job.reasons:
         return job.id
-    return job.change, job.id[0], bool(job.new_name), tuple(_likeness(job, reason) for reason in job.reasons)
+    told = tuple((each.path, each.label, repr(each.before), repr(each.after)) for each in job.highlights)
+    return job.change, job.id[0], bool(job.new_name), told, tuple(_likeness(job, reason) for reason in job.reasons)
 
 
 def _likeness(job: JobDiff, reason: Reason) -> Hashable:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from trainform.diagnostics.order import counted
 from trainform.review.diff.model import Diff
 from trainform.review.diff.wording import (
+    HighlightWords,
     ReasonWords,
     Story,
     behind_lines,
@@ -76,13 +78,16 @@ def render_section(diff: Diff) -> Iterator[str]:
 
 
 def _story(story: Story) -> Iterator[str]:
-    told = f": {escape(story.consequence)}" if story.consequence else ""
+    effect = f": {escape(story.consequence)}" if story.consequence else ""
     head = (
         f'<span class="change" style="color: var(--{story.change})">{verb(story.change, len(story.jobs))}</span> '
-        f"<code>{escape(story.title)}</code> in {escape(story.environment)}{told}"
+        f"<code>{escape(story.title)}</code> in {escape(story.environment)}{effect}"
     )
+    told = "".join(map(_highlight, story.highlights))
+    if told or not story.reasons:
+        yield f'<div class="flat">{head}{f"<ul>{told}</ul>" if told else ""}</div>\n'
+        head = counted(len(story.reasons), "changed field")
     if not story.reasons:
-        yield f'<div class="flat">{head}</div>\n'
         return
     yield f"<details><summary>{head}</summary>\n"
     if story.is_long:
@@ -90,6 +95,12 @@ def _story(story: Story) -> Iterator[str]:
     for thing, reasons in story.tables():
         yield from _table([thing, "before", "after", ""], [_row(reason) for reason in reasons])
     yield "</details>\n"
+
+
+def _highlight(words: HighlightWords) -> str:
+    label = f"<strong>{escape(words.label)}</strong>" if words.privilege else escape(words.label)
+    before = f"<code>{escape(words.before)}</code> → " if words.before else ""
+    return f"<li>{label} ({escape(words.places)}): {before}<code>{escape(words.after)}</code></li>"
 
 
 def _row(reason: ReasonWords) -> list[str]:

@@ -18,6 +18,7 @@ _SPARE = 1_024
 
 _MOST_NAMES = 100
 _MOST_REASONS = 25
+_MOST_HIGHLIGHTS = 40
 _MOST_ROWS = 40
 _MOST_LINES = 20
 _LONGEST = 800
@@ -44,8 +45,10 @@ def render_markdown(diff: Diff) -> str:
 
 
 def _jobs(diff: Diff, room: int) -> Iterator[str]:
-    """The jobs under the title of their change, as many as fit."""
-    told = stories(diff)
+    """The jobs under the title of their change, as many as fit. In each, jobs that get privileges come first, and the
+    room that they need at least is kept for them: no crowd of other changes can push them out."""
+    told = sorted(stories(diff), key=lambda story: not _grants(story))
+    kept = sum(_size(_brief(story)) for story in told if _grants(story))
     for change in ORDER:
         of_it = [story for story in told if story.change == change]
         if not of_it:
@@ -54,8 +57,11 @@ def _jobs(diff: Diff, room: int) -> Iterator[str]:
         room -= _size(head)
         yield from head
         for index, story in enumerate(of_it):
+            kept -= _size(_brief(story)) if _grants(story) else 0
             lines = _story(story)
-            if _size(lines) > room:
+            if _size(lines) > room - kept and _grants(story):
+                lines = _brief(story)
+            if _size(lines) > room - kept:
                 left = counted(_count(of_it[index:]), "more job")
                 yield f"… and {left}: the comment is full, `trainform diff` lists all"
                 yield ""
@@ -72,13 +78,41 @@ def _size(lines: Sequence[str]) -> int:
     return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)
 
 
+def _grants(story: Story) -> bool:
+    return any(each.privilege for each in story.highlights)
+
+
 def _story(story: Story) -> list[str]:
+    if story.highlights or not story.reasons:
+        folded = _folded(story, counted(len(story.reasons), "changed field")) if story.reasons else []
+        return [*_brief(story), *folded]
+    return _folded(story, _title(story))
+
+
+def _brief(story: Story) -> list[str]:
+    """A story without what can be folded."""
+    return [f"- {_title(story)}", *_highlights(story), ""]
+
+
+def _title(story: Story) -> str:
     head = f"<b>{_escaped(story.title)}</b> in {_escaped(story.environment)}"
     told = f": {_escaped(story.consequence)}" if story.consequence else ""
-    if not story.reasons:
-        return [f"- {head}{told}", ""]
+    return f"{head}{told}"
+
+
+def _highlights(story: Story) -> Iterator[str]:
+    """A list that nothing folds, privileges first."""
+    for each in story.highlights[:_MOST_HIGHLIGHTS]:
+        label = f"**{_escaped(each.label)}**" if each.privilege else _escaped(each.label)
+        before = f"{_code(each.before)} → " if each.before else ""
+        yield f"  - {label} ({_escaped(each.places)}): {before}{_code(each.after)}"
+    if left := len(story.highlights[_MOST_HIGHLIGHTS:]):
+        yield f"  - … and {left} more: `trainform diff` lists all"
+
+
+def _folded(story: Story, title: str) -> list[str]:
     return [
-        f"<details><summary>{head}{told}</summary>",
+        f"<details><summary>{title}</summary>",
         "",
         *([_escaped(story.names(_MOST_NAMES)), ""] if story.is_long else []),
         *_reasons(story),

@@ -9,6 +9,7 @@ from typing import Any
 from trainform.diagnostics import dotted
 from trainform.k8s.tree import Tree, name_of
 from trainform.review.diff.compare import FieldChange, compare, renamed
+from trainform.review.diff.highlights import Highlight, highlights
 from trainform.review.diff.totals import Ask, Totals
 from trainform.review.diff.update_rules import ORDER, Change, Rule, class_of, is_suspended, needs_new_run, rule
 
@@ -47,7 +48,7 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class JobDiff:
     """The change of one job. `new_name` is set if its JobSet is a new object under another name (`naming:
-    content-hash`); `before` and `after` are its requests, if known."""
+    content-hash`); `before` and `after` are its requests, if known. `highlights` are what a reviewer must see."""
 
     id: JobId
     change: Change
@@ -55,6 +56,7 @@ class JobDiff:
     new_name: str = ""
     before: Ask | None = None
     after: Ask | None = None
+    highlights: tuple[Highlight, ...] = ()
 
     @property
     def full_name(self) -> str:
@@ -67,18 +69,26 @@ class JobDiff:
             "namespace": namespace,
             "name": name,
             "change": self.change,
+            "highlights": [each.to_json() for each in self.highlights],
             "reasons": [reason.to_json() for reason in self.reasons],
         }
 
 
 @dataclass(slots=True)
+class BehindCount:
+    """How many `jobs` are behind for one reason; `new`: how many of them because of this change."""
+
+    jobs: int = 0
+    new: int = 0
+
+
+@dataclass(slots=True)
 class Diff:
-    """All changed jobs, most severe first, and the totals of all jobs. `already_behind` counts, by reason, jobs that
-    were behind before this change."""
+    """All changed jobs, most severe first, the totals of all jobs, and every job that is behind, counted by reason."""
 
     jobs: list[JobDiff] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
-    already_behind: dict[str, int] = field(default_factory=dict)
+    behind: dict[str, BehindCount] = field(default_factory=dict)
 
     def sort(self) -> None:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
@@ -87,14 +97,6 @@ class Diff:
         """Number of jobs per change that occurs, most severe first."""
         found = [job.change for job in self.jobs]
         return {change: found.count(change) for change in ORDER if change in found}
-
-    def behind(self) -> dict[str, list[JobDiff]]:
-        """The jobs that fell behind, by cause: `runtime torch-distributed changed`."""
-        groups: dict[str, list[JobDiff]] = {}
-        for job in self.jobs:
-            if job.change == "behind":
-                groups.setdefault(" and ".join(reason.named for reason in job.reasons), []).append(job)
-        return groups
 
     def to_json(self) -> dict[str, Any]:
         """The `DiffResult` document."""
@@ -110,9 +112,12 @@ def diff_job(
     """The change of a job with these objects, or None if nothing differs. A job without objects before is new, without
     objects after is deleted. `untouched` are the job's current objects had its TrainJob not changed: what differs there
     too is inherited. None means that nothing else changed."""
-    if not before or not after:
-        return JobDiff(job, "delete" if before else "new") if before or after else None
     old, new = _Version.of(job, before), _Version.of(job, after)
+    if not after:
+        return JobDiff(job, "delete") if before else None
+    told = highlights(old.objects.values(), new.objects.values(), new.shown)
+    if not before:
+        return JobDiff(job, "new", highlights=told)
     inherited = {_identity(*each) for each in _field_changes(old, _Version.of(job, untouched or before))}
     found = list(_field_changes(old, new))
     if not found and old.name == new.name:
@@ -121,9 +126,10 @@ def diff_job(
     if old.name != new.name:
         path, inherited_name = "metadata.name", bool(reasons) and all(reason.inherited for reason in reasons)
         renaming = Reason(f"JobSet/{new.name}", path, path, old.name, new.name, True, inherited_name)
-        return JobDiff(job, "restart", (renaming, *reasons), new.name)
+        return JobDiff(job, "restart", (renaming, *reasons), new.name, highlights=told)
     rules = [_effect(tree, change) for tree, change in found]
-    return JobDiff(job, class_of(rules, suspended=old.is_suspended or new.is_suspended), tuple(reasons))
+    change = class_of(rules, suspended=old.is_suspended or new.is_suspended)
+    return JobDiff(job, change, tuple(reasons), highlights=told)
 
 
 @dataclass(frozen=True, slots=True)

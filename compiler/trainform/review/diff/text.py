@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from trainform.diagnostics.console import Style, aligned, styled
 from trainform.review.diff.model import Diff
 from trainform.review.diff.update_rules import Change
-from trainform.review.diff.wording import ReasonWords, Story, behind_lines, headline, stories, total_rows
+from trainform.review.diff.wording import (
+    HighlightWords,
+    ReasonWords,
+    Story,
+    behind_lines,
+    headline,
+    stories,
+    total_rows,
+)
 
 _DIM: Style = {"dim": True}
+_PRIVILEGE: Style = {"bold": True}
 _STYLES: dict[Change, Style] = {
     "delete": {"fg": "red", "bold": True},
     "restart": {"fg": "red"},
@@ -46,6 +55,7 @@ def _story(story: Story, with_environment: bool, colour: bool) -> Iterator[str]:
     yield f"{verb}  {story.title}{where}" + (f": {story.consequence}" if story.consequence else "")
     if story.is_long:
         yield from _NAMES.wrap(story.names())
+    yield from _highlights(story.highlights, colour)
     shown = story.reasons[:_MOST_REASONS]
     several = len({reason.object for reason in story.reasons}) > 1
     whats = [f"{reason.object} {reason.field}" if several else reason.field for reason in shown]
@@ -54,6 +64,14 @@ def _story(story: Story, with_environment: bool, colour: bool) -> Iterator[str]:
         yield f"  {what.ljust(width)}{_change(reason, colour)}".rstrip()
     if len(shown) < len(story.reasons):
         yield f"  and {len(story.reasons) - len(shown)} more"
+
+
+def _highlights(told: Sequence[HighlightWords], colour: bool) -> Iterator[str]:
+    whats = [f"{each.label} ({each.places})" for each in told]
+    width = max(map(len, whats), default=0)
+    for each, what in zip(told, whats, strict=True):
+        change = f"{each.before} → {each.after}" if each.before else each.after
+        yield f"  {styled(what.ljust(width), _PRIVILEGE if each.privilege else {}, colour=colour)}  {change}"
 
 
 def _change(reason: ReasonWords, colour: bool) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from trainform.diagnostics.order import counted
+from trainform.review.behind import are_behind
 from trainform.review.capacity.amounts import spelled
 from trainform.review.diff.grouping import Group, consequence, groups, reasons_of, shared_object
-from trainform.review.diff.model import Diff, Reason
+from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Sum
 from trainform.review.diff.update_rules import Change
 
@@ -34,6 +35,9 @@ MEANINGS = {
 
 _LONGEST = 72
 """Most characters shown of a value."""
+
+_LONGEST_HIGHLIGHT = 240
+"""The same for what a reviewer must see: commands are long."""
 
 _FEW = 3
 """Up to this many names are listed instead of counted."""
@@ -61,18 +65,18 @@ def meanings(diff: Diff) -> dict[str, str]:
     occur = {
         "immutable": any(reason.immutable for reason in reasons),
         "inherited": any(reason.inherited for reason in reasons),
-        "behind": bool(diff.already_behind) or any(job.change == "behind" for job in diff.jobs),
+        "behind": bool(diff.behind),
     }
-    return {word: told for word, told in MEANINGS.items() if occur[word]}
+    granted = {each.label: each.why for job in diff.jobs for each in job.highlights if each.privilege}
+    return {word: told for word, told in MEANINGS.items() if occur[word]} | granted
 
 
 def behind_lines(diff: Diff) -> Iterator[str]:
-    """One line per cause, however many jobs it has."""
-    for told, jobs in diff.behind().items():
-        verb = "is" if len(jobs) == 1 else "are"
-        yield plain(f"{counted(len(jobs), 'job')} {verb} behind: {told} (inherited); nothing restarts")
-    for told, count in sorted(diff.already_behind.items()):
-        yield plain(f"{counted(count, 'job')} {'was' if count == 1 else 'were'} behind before: {told}")
+    """One line per cause, however many jobs it has: what `render` says, and since when."""
+    for why, count in sorted(diff.behind.items()):
+        by = "by" if count.new == count.jobs else f"{count.new} by"
+        since = f"{by} this change; nothing restarts" if count.new else "before this change"
+        yield plain(f"{are_behind(count.jobs, why)} ({since})")
 
 
 class ReasonWords(NamedTuple):
@@ -86,14 +90,26 @@ class ReasonWords(NamedTuple):
     marks: str
 
 
+class HighlightWords(NamedTuple):
+    """A value that a reviewer must see: `host network (node, launcher)`. `before` is empty for a new job."""
+
+    label: str
+    places: str
+    before: str
+    after: str
+    privilege: bool
+
+
 class Story(NamedTuple):
     """Jobs of one environment that change alike. All text is printable. `consequence` says what the cluster will do and
-    what the user must do, or is empty. Reasons with immutable fields come first."""
+    what the user must do, or is empty. `highlights` are to be shown even where the reasons are folded. Reasons with
+    immutable fields come first."""
 
     change: Change
     environment: str
     jobs: list[str]
     consequence: str
+    highlights: list[HighlightWords]
     reasons: list[ReasonWords]
 
     @property
@@ -127,12 +143,28 @@ def _story(group: Group) -> Story:
     job = group[0]
     names = [plain(each.full_name) for each in group]
     reasons = [_words(group, reason) for reason in reasons_of(group)]
-    return Story(job.change, plain(job.id[0]), names, plain(consequence(group)), reasons)
+    return Story(job.change, plain(job.id[0]), names, plain(consequence(group)), _highlights(job), reasons)
+
+
+def _highlights(job: JobDiff) -> list[HighlightWords]:
+    """What a reviewer must see of a job; values that several pods or containers share once."""
+    places: dict[HighlightWords, list[str]] = {}
+    for each in job.highlights:
+        before, after = _spelled(each.before, each.after, _LONGEST_HIGHLIGHT)
+        words = HighlightWords(
+            plain(f"{each.label} {each.entry}".rstrip()),
+            "",
+            before if job.change != "new" else "",
+            after,
+            each.privilege,
+        )
+        places.setdefault(words, []).append(each.place)
+    return [words._replace(places=plain(", ".join(dict.fromkeys(found)))) for words, found in places.items()]
 
 
 def _words(group: Group, reason: Reason) -> ReasonWords:
     thing = reason.object if len(group) == 1 else shared_object(group[0], reason)
-    before, after = _values(reason) if reason.named else ("", "")
+    before, after = _spelled(reason.before, reason.after) if reason.named else ("", "")
     marks = ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
     return ReasonWords(plain(thing), _field(reason), before, after, marks)
 
@@ -159,20 +191,20 @@ def _written(given: Any) -> str:
 _NONE = "(none)"
 
 
-def _values(reason: Reason) -> tuple[str, str]:
+def _spelled(old: Any, new: Any, longest: int = _LONGEST) -> tuple[str, str]:
     """Before and after, shortened; for two long values, the part that differs."""
-    before, after = _written(reason.before), _written(reason.after)
+    before, after = _written(old), _written(new)
     shared = 0
-    if max(len(before), len(after)) > _LONGEST:
+    if max(len(before), len(after)) > longest:
         pairs = enumerate(zip(before, after, strict=False))
         shared = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, shared - 12)
-    return _cut(before, start), _cut(after, start)
+    return _cut(before, start, longest), _cut(after, start, longest)
 
 
-def _cut(text: str, start: int) -> str:
+def _cut(text: str, start: int, longest: int) -> str:
     told = f"…{text[start:]}" if start else text
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
+    return told if len(told) <= longest else f"{told[: longest - 1]}…"
 
 
 def _field(reason: Reason) -> str:

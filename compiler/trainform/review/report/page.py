@@ -12,6 +12,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from trainform.diagnostics.order import counted
+from trainform.review.behind import are_behind
 from trainform.review.diff.grouping import groups
 from trainform.review.diff.html import STYLE, render_section
 from trainform.review.diff.model import Diff
@@ -34,7 +35,7 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
     )
     # Keep key order, and use only ASCII inside a script.
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True}
-    environment.filters |= {"counted": counted, "thousands": "{:,}".format}
+    environment.filters |= {"are_behind": are_behind, "counted": counted, "thousands": "{:,}".format}
     jobs = report.jobs
     script = files["script.js"]
     return environment.get_template("page.html.j2").render(
@@ -73,7 +74,7 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
     told = groups(diff.jobs)
     jobs = [job for group in told[:MOST_CHANGES] for job in group]
     behind = [job for job in diff.jobs if job.change == "behind"]
-    shown = Diff([*jobs, *behind], diff.totals, diff.already_behind)
+    shown = Diff([*jobs, *behind], diff.totals, diff.behind)
     return {
         "changes": Markup("".join(render_section(shown))),
         "more_changes": len(diff.jobs) - len(shown.jobs),

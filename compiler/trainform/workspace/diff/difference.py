@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.baseline import baseline
 from trainform.io.paths import JobId
-from trainform.review.diff.model import Diff, JobDiff, Reason, diff_job
+from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff_job
 from trainform.review.diff.totals import Ask, ask_of
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.diff.overview import Overview, overview
-from trainform.workspace.diff.scope import COMPANION, ENVIRONMENT, ChangeScope, change_scope, jobs_of, watched
+from trainform.workspace.diff.scope import (
+    COMPANION,
+    ENVIRONMENT,
+    ChangeScope,
+    change_scope,
+    jobs_of,
+    may_hold_others,
+    watched,
+)
 from trainform.workspace.diff.versions import (
     Version,
     unchanged_train_jobs,
@@ -58,9 +66,9 @@ def diff(
     found = overview(workspace.locks, BuildCache.open(workspace, enabled=cached))
     scope = change_scope(repository, start, changes(), found.sources())
     tree = _read(workspace, scope, found)
-    if scope.files is not None and any(each.code == "TF201" for each in tree.outcome.all_diagnostics()):
-        # The runtime may be in a job file that was not read.
-        tree = _read(workspace, replace(scope, files=None), found)
+    while more := _also_needed(tree):
+        scope = replace(scope, files=sorted({*(scope.files or ()), *more}))
+        tree = _read(workspace, scope, found)
     return Difference(_difference(tree), tree.outcome)
 
 
@@ -91,6 +99,33 @@ class _WorkingTree:
             return False
         source = self.overview.source(job)
         return source is not None and source not in self.sources
+
+    def behind(self) -> Iterator[tuple[JobId, Pins, Sequence[Cause]]]:
+        """The frozen jobs that are behind, and why. Jobs that share pins, in the same namespace, share the reasons."""
+        known: dict[tuple[str, str, int], Sequence[Cause]] = {}
+        for job in self.overview.jobs():
+            pins = self.overview.pins(job) if self._is_frozen(job) else None
+            if pins is None:
+                continue
+            key = (*job[:2], id(pins))
+            causes = known[key] = known[key] if key in known else self.current[job[0]].causes(pins, job[1])
+            if causes:
+                yield job, pins, causes
+
+    def _is_frozen(self, job: JobId) -> bool:
+        return self.concerns(job) and job[0] in self.current and job not in self.compiled and self.is_present(job)
+
+    def has_doubts(self) -> bool:
+        """Whether job files that were not read may change the outcome: with a runtime that is missing, or one that
+        replaces a shipped one, or with facts."""
+        if any(each.code == "TF201" for each in self.outcome.all_diagnostics()):
+            return True
+        return any(
+            cause.kind == "environment"
+            or (cause.kind == "runtime" and pins.runtime.key not in self.current[job[0]].inputs.runtimes)
+            for job, pins, causes in self.behind()
+            for cause in causes
+        )
 
     def is_known(self, job: JobId) -> bool:
         """Whether a job can be compared: not if it, or a file it may be in, has an error."""
@@ -126,6 +161,19 @@ def _read(workspace: Workspace, scope: ChangeScope, found: Overview) -> _Working
     )
 
 
+def _also_needed(tree: _WorkingTree) -> Collection[str]:
+    """Job files that were not read, but decide about jobs that were: a second file with the same job, which is an
+    error, and files with other documents, if a runtime or a fact in them may account for what was found."""
+    repository, read = tree.workspace.repository, tree.scope.files
+    if read is None:
+        return ()
+    left = set(repository.jobs().files).difference(read)
+    homes = left.intersection(filter(None, map(tree.overview.source, (*tree.compiled, *tree.frozen))))
+    if not tree.has_doubts():
+        return homes
+    return homes | {file for file in left if may_hold_others(repository.read(file))}
+
+
 def _hidden_environments(workspace: Workspace, known: Collection[str]) -> Iterator[Diagnostic]:
     """Problems of environment folders without a readable Environment, which may contain one."""
     for folder in workspace.repository.environments():
@@ -147,9 +195,8 @@ def _difference(tree: _WorkingTree) -> Diff:
         if one := diff_job(job, old.objects, new.objects, same.get(job)):
             found.jobs.append(replace(one, before=asks[0], after=asks[1]))
     changed = {job.id for job in found.jobs}
+    _add_behind(found, changed, tree)
     others = [job for job in tree.overview.jobs() if tree.concerns(job)]
-    staying = (job for job in others if job not in changed and job not in tree.compiled and tree.is_present(job))
-    _add_behind(found, staying, tree)
     for environment, ask, jobs_alike in tree.overview.asked([job for job in others if job not in after]):
         found.totals.add(environment, ask, ask, jobs_alike)
     found.sort()
@@ -174,34 +221,18 @@ def _ask(version: Version) -> Ask | None:
     return next((ask_of(tree) for tree in version.objects if tree["kind"] == "JobSet"), None)
 
 
-class _Lag(NamedTuple):
-    """Why this change puts a job behind; `earlier` is why it certainly was behind before."""
-
-    reasons: tuple[Reason, ...]
-    earlier: str
-
-
-def _add_behind(found: Diff, jobs: Iterable[JobId], tree: _WorkingTree) -> None:
-    """Add the frozen `jobs` that this change puts behind; count those that already were."""
-    known: dict[tuple[str, str, int], _Lag] = {}
-    for job in jobs:
-        pins = tree.overview.pins(job)
-        if pins is None or job[0] not in tree.current:
-            continue
-        key = (*job[:2], id(pins))  # jobs that share pins, in the same namespace, are behind for the same reasons
-        lag = known[key] = known.get(key) or _lag(job, pins, tree)
-        if lag.reasons:
-            found.jobs.append(JobDiff(job, "behind", lag.reasons))
-        elif lag.earlier:
-            found.already_behind[lag.earlier] = found.already_behind.get(lag.earlier, 0) + 1
-
-
-def _lag(job: JobId, pins: Pins, tree: _WorkingTree) -> _Lag:
-    current = tree.current[job[0]]
-    causes = current.causes(pins, job[1])
-    reasons = tuple(_reason(cause, pins, current) for cause in causes if _is_new(cause, pins, job, tree))
-    earlier = [cause.message for cause in causes if _is_certain(cause, pins, current, tree)]
-    return _Lag(reasons, earlier[0] if earlier else "")
+def _add_behind(found: Diff, changed: Collection[JobId], tree: _WorkingTree) -> None:
+    """Count the jobs that are behind, by cause, as `render` does; add those that this change puts behind and that are
+    not `changed` otherwise."""
+    for job, pins, causes in tree.behind():
+        new = [cause for cause in causes if _is_new(cause, pins, job, tree)]
+        for cause in causes:
+            count = found.behind.setdefault(cause.message, BehindCount())
+            count.jobs += 1
+            count.new += cause in new
+        if new and job not in changed:
+            reasons = (_reason(cause, pins, tree.current[job[0]]) for cause in new)
+            found.jobs.append(JobDiff(job, "behind", tuple(reasons)))
 
 
 def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:
@@ -210,13 +241,6 @@ def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:
         name = pins.runtime.name
         return not tree.scope.inputs.isdisjoint({(pins.runtime.kind, name), (COMPANION, name)})
     return cause.kind in ("environment", "key") and (ENVIRONMENT, job[0]) in tree.scope.inputs
-
-
-def _is_certain(cause: Cause, pins: Pins, current: CurrentInputs, tree: _WorkingTree) -> bool:
-    """Runtimes and facts may be in job files, not all of which were read."""
-    if tree.scope.files is None or cause.kind == "compiler":
-        return True
-    return cause.kind == "runtime" and current.runtime(*pins.runtime.key) is not None
 
 
 def _reason(cause: Cause, pins: Pins, current: CurrentInputs) -> Reason:

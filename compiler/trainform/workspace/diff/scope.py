@@ -7,10 +7,12 @@ changes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from trainform.diagnostics import Diagnostic
 from trainform.io.paths import LOCKS, JobId
 from trainform.io.repository import ENDINGS, Repository, is_template
 from trainform.io.settings import FILE, Settings, parse_settings
@@ -146,6 +148,19 @@ def _differ(specs: tuple[dict[str, Any] | None, ...], keys: Iterable[str]) -> bo
     if before is None or after is None:
         return before is not after
     return any(before.get(key) != after.get(key) for key in keys)
+
+
+def may_hold_others(data: bytes | Diagnostic) -> bool:
+    """Whether a job file may hold other documents than TrainJobs. Most files are plain enough to tell from their text,
+    which is much faster than to parse it: each part has `kind: TrainJob` at the start of a line."""
+    if isinstance(data, Diagnostic):
+        return True
+    parts = (part for part in _SEPARATOR.split(data) if _CONTENT.search(part))
+    return not all(map(_TRAIN_JOB.search, parts))
+
+
+_SEPARATOR, _CONTENT = re.compile(rb"^---", re.MULTILINE), re.compile(rb"^[^#\s]", re.MULTILINE)
+_TRAIN_JOB = re.compile(rb"^kind: TrainJob[ \t\r]*$", re.MULTILINE)
 
 
 def jobs_of(paths: Iterable[str], settings: Settings) -> set[JobId]:

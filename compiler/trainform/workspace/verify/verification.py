@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -19,7 +19,15 @@ from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
 from trainform.workspace.fingerprint import changed_code, digest_of, digests_of_files
-from trainform.workspace.frozen import FrozenJob, frozen_jobs, missing_snapshots, rebuild, take_frozen
+from trainform.workspace.frozen import (
+    FrozenJob,
+    Rebuilt,
+    frozen_jobs,
+    missing_snapshots,
+    read_snapshot,
+    rebuild,
+    take_frozen,
+)
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards
@@ -31,15 +39,26 @@ if TYPE_CHECKING:
     from trainform.workspace.lockfile import Pins
     from trainform.workspace.state import JobOnDisk, LockStore
 
-State = Literal["current", "unproven", "stale", "edited", "missing", "orphan"]
+State = Literal["current", "unproven", "mispinned", "stale", "edited", "missing", "orphan"]
+
+
+class Mispin(NamedTuple):
+    """A pin that nothing accounts for: at this line of the lockfile, and why."""
+
+    pin: str
+    file: str
+    line: int
+    message: str
 
 
 class Verdict(NamedTuple):
-    """The result for a job; for a file that belongs to none, `job` holds what is known of its location."""
+    """The result for a job; for a file that belongs to none, `job` holds what is known of its location. `pins` are
+    those of a mispinned job, which only a comparison with a commit finds."""
 
     job: JobId
     state: State
     files: Sequence[str] = ()
+    pins: Sequence[Mispin] = ()
 
     @property
     def is_good(self) -> bool:
@@ -50,8 +69,9 @@ class Verdict(NamedTuple):
 class Verification:
     """Results for some or all jobs. `problems` are those of malformed or unreadable files; `faults` are errors of stale
     jobs, which keep `render` from fixing them. `present` jobs have a TrainJob, in any shard. `changed_plugins` are
-    packages whose code changed without a new version, so their jobs are unproven. `facts` are for the cache; all jobs
-    in `clean_files` are good."""
+    packages whose code changed without a new version, so their jobs are unproven. `in_one_piece`: all job files were
+    read together, and may hold other documents than TrainJobs. `facts` are for the cache; all jobs in `clean_files` are
+    good."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -59,6 +79,7 @@ class Verification:
     faults: list[Diagnostic] = field(default_factory=list)
     present: set[JobId] = field(default_factory=set)
     changed_plugins: set[str] = field(default_factory=set)
+    in_one_piece: bool = False
     facts: JobTable = field(default_factory=JobTable)
     clean_files: list[str] = field(default_factory=list)
 
@@ -75,6 +96,7 @@ class Verification:
             whole.faults += part.faults
             whole.present |= part.present
             whole.changed_plugins |= part.changed_plugins
+            whole.in_one_piece |= part.in_one_piece
             whole.facts.update(part.facts)
             whole.clean_files += part.clean_files
         return whole
@@ -131,6 +153,7 @@ def _verify_chunk(
         faults=chunk.portable(faults),
         present={*examination.present, *elsewhere},
         changed_plugins=examination.changed_plugins(),
+        in_one_piece=chunk.is_whole,
     )
     if not chunk.is_whole:
         _remember(found, examination, chunk)
@@ -192,13 +215,15 @@ class _Examination:
     def verdicts(self) -> list[Verdict]:
         """One for each job with a TrainJob here. Jobs pinned by this version are compiled again."""
         found = [self.by_digests(job) for job in sorted(self.present)]
-        provable = [self.frozen[each.job] for each in found if each.state == "unproven"]
-        provable = [job for job in provable if self._is_provable(job)]
-        repository = self.locks.repository
-        rebuilt, problems = rebuild(repository, self.environments, provable, shipped_catalogue())
+        intact = [self.frozen[each.job] for each in found if each.state == "unproven"]
+        provable = [job for job in intact if self._is_provable(job)]
+        rebuilt, problems = rebuild(self.locks.repository, self.environments, provable, shipped_catalogue())
         damaged = {problem.file for problem in problems}
-        proven = {job.id: self._compared(job, rebuilt.get(job.id), damaged) for job in provable}
-        return [proven.get(each.job, each) for each in found]
+        judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable}
+        damaged |= self._damaged_snapshots(job for job in intact if job.id not in judged)
+        missing = missing_snapshots(self.locks.repository.root, intact)
+        judged |= {job.id: lost for job in intact if (lost := _without_snapshot(job, missing, damaged))}
+        return [judged.get(each.job, each) for each in found]
 
     def by_digests(self, job: JobId) -> Verdict:
         """Judge by digests alone; a job is unproven if they all match."""
@@ -238,18 +263,32 @@ class _Examination:
         digests = {name: digest_of([tree]) for (namespace, name), tree in keys.items() if namespace == job[1]}
         return all(digests.get(name) == digest for name, digest in pins.keys.items())
 
-    def _compared(self, job: FrozenJob, rebuilt: Mapping[str, bytes] | None, damaged: set[str]) -> Verdict:
-        repository = self.locks.repository
-        if lacking := missing_snapshots(repository.root, job.lock):
-            return Verdict(job.id, "missing", lacking)
-        if edited := sorted(damaged.intersection(map(snapshot_file, job.lock.pins.snapshots))):
-            return Verdict(job.id, "edited", edited)
-        digests = digests_of_files(rebuilt or {})
-        wrong = {name for name, digest in job.lock.files.items() if digests.get(name) != digest}
-        wrong |= digests.keys() - job.lock.files.keys()
-        folder = job_folder(repository.settings.rendered, *job.id)
+    def _damaged_snapshots(self, jobs: Iterable[FrozenJob]) -> set[str]:
+        """The files of the jobs' snapshots that cannot be read, or do not hold what their name says."""
+        digests = dict.fromkeys(digest for job in jobs for digest in job.lock.pins.snapshots)
+        read = (read_snapshot(self.locks.repository, digest) for digest in digests)
+        return {found.file for found in read if isinstance(found, Diagnostic)}
+
+    def _compared(self, job: FrozenJob, rebuilt: Rebuilt | None) -> Verdict:
+        """Compare with what rendering again gives, the lock included: it may name another runtime than its snapshot
+        holds, or leave out a key."""
+        lock = job.lock
+        digests = digests_of_files(rebuilt.files if rebuilt else {})
+        wrong = {name for name, digest in lock.files.items() if digests.get(name) != digest}
+        wrong |= digests.keys() - lock.files.keys()
+        folder = job_folder(self.locks.repository.settings.rendered, *job.id)
         files = [f"{folder}/{name}" for name in sorted(wrong)]
+        if rebuilt and (rebuilt.pins.runtime, rebuilt.pins.keys) != (lock.pins.runtime, lock.pins.keys):
+            files.append(lockfile_path(job.id))
         return Verdict(job.id, "edited", files) if files else Verdict(job.id, "current")
+
+
+def _without_snapshot(job: FrozenJob, missing: set[str], damaged: set[str]) -> Verdict | None:
+    """The verdict for a job that has lost what it was rendered from, whichever version rendered it."""
+    own = {*map(snapshot_file, job.lock.pins.snapshots)}
+    if lacking := own & missing:
+        return Verdict(job.id, "missing", sorted(lacking))
+    return Verdict(job.id, "edited", sorted(own & damaged)) if own & damaged else None
 
 
 def _within(on_disk: JobOnDisk, names: Collection[str]) -> list[str]:

@@ -1,0 +1,286 @@
+"""What a reviewer must see of a job, whatever is folded: what runs, with which privileges, volumes and secrets.
+
+Reviews fold `rendered/`, and a TrainJob is short: most of this comes from its runtime and its Environment. The tables
+below say what counts; a further field is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from trainform.core.jobset_view import JobSetView
+from trainform.k8s.tree import Tree, name_of, sequence, table, tables, text, value_at
+
+Entries = Mapping[str, Any]
+"""Values to show by the name of the list entry, which is empty if the field is shown as a whole."""
+
+
+def _whole(value: Any) -> Entries:
+    return {"": value}
+
+
+def _host_paths(volumes: Any) -> Entries:
+    return {name: text(source, "path") for name, kind, source in _sources(volumes) if kind == "hostPath"}
+
+
+def _secret_volumes(volumes: Any) -> Entries:
+    own = {name: text(source, "secretName") for name, kind, source in _sources(volumes) if kind == "secret"}
+    projected = {name: [text(each, "name") for each in found] for name, found in _projected(volumes, "secret")}
+    return own | projected
+
+
+def _token_volumes(volumes: Any) -> Entries:
+    tokens = _projected(volumes, "serviceAccountToken")
+    return {name: [text(each, "audience") or "the API server" for each in found] for name, found in tokens}
+
+
+def _projected(volumes: Any, kind: str) -> Iterator[tuple[str, list[Tree]]]:
+    """The sources of one kind in each projected volume."""
+    for name, source in ((name, source) for name, each, source in _sources(volumes) if each == "projected"):
+        yield name, [table(each, kind) for each in tables(source, "sources") if kind in each]
+
+
+_TOLD_ELSEWHERE = ("hostPath", "secret", "projected")
+_HARMLESS = ("emptyDir", "configMap", "downwardAPI")
+_NAMES = ("claimName", "server", "driver", "volumeID", "image", "reference")
+"""Fields that name what a volume is, of the kinds that people use."""
+
+
+def _other_volumes(volumes: Any) -> Entries:
+    return {
+        name: " ".join([kind, *filter(None, (text(source, field) for field in (*_NAMES, "path")))])
+        for name, kind, source in _sources(volumes)
+        if kind not in (*_TOLD_ELSEWHERE, *_HARMLESS)
+    }
+
+
+def _sources(volumes: Any) -> Iterator[tuple[str, str, Tree]]:
+    """Name, kind and source of each volume."""
+    for volume in tables({"volumes": volumes}, "volumes"):
+        yield from ((text(volume, "name"), kind, table(volume, kind)) for kind in volume if kind != "name")
+
+
+def _secret_variables(env: Any) -> Entries:
+    found = ((text(each, "name"), value_at(each, ("valueFrom", "secretKeyRef"))) for each in tables({"": env}, ""))
+    return {name: f"{text(key, 'name')}/{text(key, 'key')}" for name, key in found if isinstance(key, dict)}
+
+
+def _secret_environments(sources: Any) -> Entries:
+    names = (text(table(each, "secretRef"), "name") for each in tables({"": sources}, ""))
+    return {"": [*filter(None, names)]}
+
+
+def _names(items: Any) -> Entries:
+    return {"": [text(each, "name") for each in tables({"": items}, "")]}
+
+
+def _host_ports(ports: Any) -> Entries:
+    return {str(each.get("containerPort")): each.get("hostPort") for each in tables({"": ports}, "")}
+
+
+def _everything_tolerated(tolerations: Any) -> Entries:
+    """A toleration of every taint, with the effect that it is limited to."""
+    found = [each for each in tables({"": tolerations}, "") if each.get("operator") == "Exists" and not each.get("key")]
+    return {"": [text(each, "effect") or "every effect" for each in found]}
+
+
+def _rules(rules: Any) -> Entries:
+    return {str(index): rule for index, rule in enumerate(sequence(rules))}
+
+
+def _is(wanted: Any) -> Callable[[Any], bool]:
+    return lambda value: type(value) is type(wanted) and value == wanted
+
+
+class Field(NamedTuple):
+    """A field that a reviewer must see: its path below a pod spec, a container or an object, what people call it, and
+    why it matters. `entries` picks what is shown. A change of it is always shown; of a new job, values that `matters`.
+    `default` equals no value. A `privilege` is a right that training rarely needs."""
+
+    path: str
+    label: str
+    why: str
+    entries: Callable[[Any], Entries] = _whole
+    matters: Callable[[Any], bool] = lambda value: True
+    default: Any = None
+    privilege: bool = True
+
+
+_SELINUX = "its processes run with an SELinux label of its own choice"
+_UNCONFINED = "the container may make any system call"
+_NOT_CONFINED = "AppArmor does not confine the container"
+_ROOT = "the processes run as root"
+
+_SECURITY = (
+    Field("securityContext.runAsUser", "run as user", _ROOT, matters=_is(0)),
+    Field("securityContext.runAsGroup", "run as group", "the processes run in root's group", matters=_is(0)),
+    Field("securityContext.runAsNonRoot", "run as non-root", "the image may run as root", matters=_is(False)),
+    Field("securityContext.seccompProfile.type", "seccomp profile", _UNCONFINED, matters=_is("Unconfined")),
+    Field("securityContext.appArmorProfile.type", "AppArmor profile", _NOT_CONFINED, matters=_is("Unconfined")),
+    Field("securityContext.seLinuxOptions", "SELinux options", _SELINUX),
+    Field(
+        "securityContext.windowsOptions.hostProcess",
+        "host process",
+        "the container runs as a process of the Windows node",
+        matters=_is(True),
+        default=False,
+    ),
+)
+"""Fields of a pod's and of a container's security context."""
+
+POD_FIELDS = (
+    Field("hostNetwork", "host network", "pods use the node's network", matters=_is(True), default=False),
+    Field("hostPID", "host processes", "pods see every process of the node", matters=_is(True), default=False),
+    Field("hostIPC", "host IPC", "pods share memory with the node's processes", matters=_is(True), default=False),
+    *_SECURITY,
+    Field("securityContext.sysctls", "sysctls", "pods set kernel parameters"),
+    Field("volumes", "host path", "pods use a folder of the node", _host_paths),
+    Field("serviceAccountName", "service account", "pods may do what the account may", default="default"),
+    Field("serviceAccount", "service account", "pods may do what the account may", default="default"),
+    Field("automountServiceAccountToken", "API token", "pods get the account's API token", matters=_is(True)),
+    Field("volumes", "API token", "pods get the account's API token", _token_volumes),
+    Field("tolerations", "tolerates every taint", "pods may run on any node", _everything_tolerated, bool),
+    Field("nodeName", "node", "pods are bound to a node, past the scheduler"),
+    Field("runtimeClassName", "runtime class", "decides how far containers are isolated", privilege=False),
+    Field("volumes", "volume", "pods use data that outlives them", _other_volumes, privilege=False),
+    Field("volumes", "secret volume", "pods read a Secret", _secret_volumes, privilege=False),
+    Field("imagePullSecrets", "pull secret", "images are pulled with a Secret", _names, bool, privilege=False),
+)
+"""What counts in a pod spec."""
+
+CONTAINER_FIELDS = (
+    Field(
+        "securityContext.privileged",
+        "privileged",
+        "the container has root's rights on the node",
+        matters=_is(True),
+        default=False,
+    ),
+    Field(
+        "securityContext.allowPrivilegeEscalation",
+        "privilege escalation",
+        "processes may gain more rights than they start with",
+        matters=_is(True),
+    ),
+    Field("securityContext.capabilities.add", "added capabilities", "processes get some of root's rights"),
+    Field(
+        "securityContext.capabilities.drop",
+        "dropped capabilities",
+        "without them, processes keep root's rights",
+        matters=lambda value: False,
+    ),
+    Field(
+        "securityContext.readOnlyRootFilesystem",
+        "read-only files",
+        "without it, processes may change programs",
+        matters=lambda value: False,
+    ),
+    Field("securityContext.procMount", "proc mount", "/proc is not masked", matters=_is("Unmasked"), default="Default"),
+    *_SECURITY,
+    Field("ports", "host port", "the container takes a port of the node", _host_ports),
+    Field("image", "image", "what runs", privilege=False),
+    Field("command", "command", "what runs", privilege=False),
+    Field("args", "arguments", "what runs", privilege=False),
+    Field("lifecycle", "lifecycle hooks", "what runs at start and stop", privilege=False),
+    Field("volumeDevices", "block devices", "the container uses raw volumes", privilege=False),
+    Field("env", "secret variable", "the container reads a Secret", _secret_variables, privilege=False),
+    Field("envFrom", "secret variables", "the container reads Secrets", _secret_environments, bool, privilege=False),
+)
+"""What counts in a container, init containers included."""
+
+OBJECT_FIELDS: Mapping[str, tuple[Field, ...]] = {
+    "Role": (Field("rules", "rule", "what the job's account may do", _rules),),
+    "ClusterRole": (Field("rules", "rule", "what the job's account may do", _rules),),
+    "RoleBinding": (Field("roleRef", "role", "what the job's account may do"),),
+    "ClusterRoleBinding": (Field("roleRef", "role", "what the job's account may do"),),
+}
+"""What counts in objects beside the JobSet, by kind."""
+
+
+class Highlight(NamedTuple):
+    """One value that a reviewer must see. `place` is the part of `object` (`node`, `launcher/sidecar`), `path` the
+    field with names for indexes, `entry` the entry if it is a list. `before` is None if the job or the value is new,
+    `after` if the value is gone. `privilege`: the job gets rights with it that training rarely needs."""
+
+    object: str
+    place: str
+    path: str
+    label: str
+    entry: str
+    why: str
+    privilege: bool
+    before: Any
+    after: Any
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("object", "path", "label", "before", "after", "privilege")
+        return {name: getattr(self, name) for name in names}
+
+
+class _Found(NamedTuple):
+    field: Field
+    object: str
+    place: str
+    path: str
+    entry: str
+    value: Any
+
+
+def highlights(before: Iterable[Tree], after: Iterable[Tree], shown: Callable[[Tree], str]) -> tuple[Highlight, ...]:
+    """What a reviewer must see of a job, privileges first: of a new one, which has no objects `before`, every value
+    that matters; of another, what changed. `shown` gives an object's name for people."""
+    old, new = _values(before, shown), _values(after, shown)
+    changed = (key for key in old | new if _value(old, key) != _value(new, key))
+    told = (key for key in changed if old or new[key].field.matters(new[key].value))
+    found = [_highlight(new.get(key) or old[key], _value(old, key), _value(new, key)) for key in told]
+    return tuple(sorted(found, key=lambda each: not each.privilege))
+
+
+def _highlight(found: _Found, before: Any, after: Any) -> Highlight:
+    """A privilege is one that is given now, or a restriction that is gone."""
+    thing, place, path, entry = found[1:5]
+    field = found.field
+    rises = field.matters(after) if after is not None else not field.matters(before)
+    return Highlight(thing, place, path, field.label, entry, field.why, field.privilege and rises, before, after)
+
+
+def _value(values: Mapping[Any, _Found], key: Any) -> Any:
+    return values[key].value if key in values else None
+
+
+def _values(trees: Iterable[Tree], shown: Callable[[Tree], str]) -> dict[tuple[str, str, str], _Found]:
+    """Everything that counts in some objects, by object, path and label."""
+    return {
+        (f"{text(tree, 'kind')}/{name_of(tree)}", each.path, each.field.label): each
+        for tree in trees
+        for place, path, owner, fields in _owners(tree)
+        for each in _read(shown(tree), place, path, owner, fields)
+    }
+
+
+_Owner = tuple[str, str, Tree, tuple[Field, ...]]
+"""Place, path, tree and fields of a pod spec, a container or an object."""
+
+
+def _owners(tree: Tree) -> Iterator[_Owner]:
+    if text(tree, "kind") != "JobSet":
+        yield name_of(tree), "", tree, OBJECT_FIELDS.get(text(tree, "kind"), ())
+        return
+    for job in JobSetView.of(tree).jobs:
+        path = f"spec.replicatedJobs[{job.name}].template.spec.template.spec"
+        yield job.name, path, job.pod_spec, POD_FIELDS
+        for kind, containers in (("initContainers", job.init_containers), ("containers", job.containers)):
+            for container in containers:
+                name = text(container, "name")
+                place = name if name == job.name else f"{job.name}/{name}"
+                yield place, f"{path}.{kind}[{name}]", container, CONTAINER_FIELDS
+
+
+def _read(thing: str, place: str, path: str, owner: Tree, fields: Iterable[Field]) -> Iterator[_Found]:
+    for field in fields:
+        value = value_at(owner, tuple(field.path.split(".")))
+        for name, entry in field.entries(value).items() if value is not None else ():
+            if entry is not None and entry not in (field.default, "", [], {}):
+                where = f"{path}.{field.path}".lstrip(".") + (f"[{name}]" if name else "")
+                yield _Found(field, thing, place, where, name, entry)
