@@ -95,6 +95,7 @@ def test_nothing_to_render_is_an_error_since_it_would_prune_everything(root, tra
         ('[{"name": "environment", "array": ["prod"]}]', "environment must be a string"),
         ('[{"name": "jobs", "string": "vit"}]', "jobs must be an array of strings"),
         ('[{"name": "job", "string": "vit"}]', "unknown parameter 'job': choose from environment and jobs"),
+        ('[{"name": ["jobs"]}]', "unknown parameter ['jobs']"),
         ('{"environment": "prod"}', "must be a list of parameters"),
         ("[", "invalid JSON"),
     ],

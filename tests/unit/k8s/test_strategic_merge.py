@@ -206,6 +206,37 @@ class TestDirectives:
         assert pod({}, {"dnsConfig": replacement}) == {"dnsConfig": {"searches": ["x"]}}
 
 
+DIRECTIVES = {
+    "$retainKeys": ["a", "b"],
+    "$setElementOrder/a": ["y", "x"],
+    "$deleteFromPrimitiveList/a": ["x"],
+}
+
+
+@pytest.mark.parametrize("directive", DIRECTIVES)
+@pytest.mark.parametrize("replaces", [False, True], ids=["added", "replaced"])
+@pytest.mark.parametrize("base", [{}, {"dnsConfig": {"a": ["w"], "c": "z"}}], ids=["absent", "present"])
+def test_a_directive_never_reaches_the_result(base, replaces, directive):
+    part = {directive: DIRECTIVES[directive], "a": ["x", "y"], **({"$patch": "replace"} if replaces else {})}
+    if base and not replaces and directive.startswith("$setElementOrder"):
+        part["a"] = []  # a list that is replaced whole has no order to check
+    merged = pod(base, {"dnsConfig": part})
+    assert "$" not in str(merged)
+    assert "a" in merged["dnsConfig"]
+
+
+@pytest.mark.parametrize("directive", DIRECTIVES)
+def test_a_directive_in_an_entry_of_a_new_list_never_reaches_the_result(directive):
+    entry = {"name": "v", directive: DIRECTIVES[directive], "emptyDir": {}}
+    assert pod({}, {"volumes": [entry]}) == {"volumes": [{"name": "v", "emptyDir": {}}]}
+    assert pod({"tolerations": []}, {"tolerations": [{directive: [], "key": "k"}]}) == {"tolerations": [{"key": "k"}]}
+
+
+def test_a_replacement_has_no_null():
+    patch = {"nodeSelector": {"$patch": "replace", "a": None, "b": {"c": None}}}
+    assert pod({"nodeSelector": {"x": "y"}}, patch) == {"nodeSelector": {"b": {}}}
+
+
 @pytest.mark.parametrize(
     ("patch", "path", "reason"),
     [

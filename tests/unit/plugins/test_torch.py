@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.streams import compiled, job, jobset, replicated_job, runtime
+from support.streams import compiled, errors, job, jobset, replicated_job, runtime
 
 Tree = dict[str, Any]
 
@@ -49,3 +49,19 @@ def test_injected_containers_get_the_variables_of_the_trainer() -> None:
     assert found["node"] == found["sidecar"] == found["warmup"]
     assert found["node"]["PET_NNODES"] == "3"
     assert found["node"]["PET_NPROC_PER_NODE"] == "2"
+
+
+@pytest.mark.parametrize(
+    "name", ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"]
+)
+def test_a_job_cannot_set_a_variable_of_the_rendezvous(name: str) -> None:
+    own = runtime("rt", policy={"numNodes": 1, "torch": {}})
+    (error,) = errors(compiled(own, job(trainer={"env": [{"name": name, "value": "1"}]})))
+    assert (error.code, error.message.split()[0]) == ("TF312", name)
+
+
+def test_other_variables_of_torchrun_are_the_jobs_own() -> None:
+    own = runtime("rt", policy={"numNodes": 1, "torch": {}})
+    backend = {"name": "PET_RDZV_BACKEND", "value": "c10d"}
+    (node,) = jobset(compiled(own, job(trainer={"env": [backend]})))["spec"]["replicatedJobs"]
+    assert backend in node["template"]["spec"]["template"]["spec"]["containers"][0]["env"]

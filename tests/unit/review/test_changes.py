@@ -92,6 +92,50 @@ def test_a_coordinator_may_also_change_and_go(field, to):
 
 
 @pytest.mark.parametrize(
+    "policy", ["network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"]
+)
+def test_a_policy_may_come_and_go_but_not_change(policy):
+    def ruled(before, after, *below):
+        return rule({"kind": "JobSet"}, FieldChange(("spec", policy, *below), "", before, after))
+
+    assert ruled(None, {"a": 1}) is Rule.ANYTIME
+    assert ruled({"a": 1}, None) is Rule.ANYTIME
+    assert ruled({"a": 1}, {"b": 1}) is Rule.NEVER
+    for before, after in ((1, 2), (None, 2), (1, None)):
+        assert ruled(before, after, "a") is Rule.NEVER
+
+
+@pytest.mark.parametrize("field", ["managedBy", "replicatedJobs", "aFieldOfTomorrow"])
+def test_any_other_field_of_the_spec_neither_changes_nor_comes_nor_goes(field):
+    for before, after in ((None, "b"), ("a", None), ("a", "b")):
+        assert rule({"kind": "JobSet"}, FieldChange(("spec", field), field, before, after)) is Rule.NEVER
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (("metadata", "labels", "a"), Rule.SUSPENDED),
+        (("metadata", "annotations", "a"), Rule.SUSPENDED),
+        (("spec", "nodeSelector", "a"), Rule.SUSPENDED),
+        (("spec", "tolerations"), Rule.SUSPENDED),
+        (("spec", "schedulingGates"), Rule.SUSPENDED),
+        (("metadata", "name"), Rule.NEVER),
+        (("spec", "nodeName"), Rule.NEVER),
+        (("spec", "containers", 0, "image"), Rule.NEVER),
+    ],
+)
+def test_five_fields_of_pods_change_while_the_jobset_is_suspended(field, expected):
+    path = ("spec", "replicatedJobs", 0, "template", "spec", "template", *field)
+    assert rule({"kind": "JobSet"}, FieldChange(path, "", "a", "b")) is expected
+
+
+@pytest.mark.parametrize("field", ["suspend", "ttlSecondsAfterFinished", "coordinator"])
+def test_three_fields_of_the_spec_change_at_any_time(field):
+    for before, after in ((None, "b"), ("a", None), ("a", "b")):
+        assert rule({"kind": "JobSet"}, FieldChange(("spec", field), field, before, after)) is Rule.ANYTIME
+
+
+@pytest.mark.parametrize(
     ("kind", "path", "expected"),
     [
         ("PodGroup", ("spec", "minMember"), Rule.ANYTIME),

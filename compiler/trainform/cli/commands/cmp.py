@@ -125,7 +125,7 @@ def _given() -> dict[str, Any]:
     given = {}
     for entry in entries:
         name = entry.get("name")
-        if name not in VARIABLES:
+        if not isinstance(name, str) or name not in VARIABLES:
             raise _bad(f"unknown parameter {name!r}: choose from {' and '.join(VARIABLES)}")
         given[name] = next((entry[kind] for kind in ("string", "array", "map") if entry.get(kind) is not None), "")
     return given

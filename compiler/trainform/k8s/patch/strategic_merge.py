@@ -81,9 +81,14 @@ def _stated(value: Any, key: str | int) -> Any:
         # Kubernetes drops the content of `$patch: replace` in an absent field; we keep it.
         if _PATCH in value:
             return _replacement(value)
-        return _shared(value, {k: _stated(v, k) for k, v in value.items() if v is not None and k[:1] != "$"})
+        return _shared(value, _content(value))
     except MergeError as error:
         raise error.under(key) from None
+
+
+def _content(patch: Mapping[str, Any]) -> Tree:
+    """What a patch says beside its directives, which have nothing to act on where it replaces or adds a part."""
+    return {key: _stated(value, key) for key, value in patch.items() if value is not None and key[:1] != "$"}
 
 
 def _shared(old: Any, new: Any) -> Any:
@@ -138,7 +143,7 @@ def _replacement(patch: Mapping[str, Any]) -> Tree:
     if patch[_PATCH] == "delete":
         return {}
     if patch[_PATCH] == "replace":
-        return {key: _stated(value, key) for key, value in patch.items() if key != _PATCH}
+        return _content(patch)
     raise MergeError("must be `replace` or `delete`", (_PATCH,))
 
 

@@ -1,0 +1,135 @@
+"""Mutants of a module: its source with one small fault."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """`line` and `what` say where the fault is and what it is; `source` is the whole module with it."""
+
+    line: int
+    what: str
+    source: str
+
+
+_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
+}  # fmt: skip
+_OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+}  # fmt: skip
+
+
+def mutants(source: str) -> list[Mutant]:
+    """All mutants of a module, in the order of its lines."""
+    tree = ast.parse(source)
+    found = []
+    for place in _places(tree):
+        for changed in _changes(place.node):
+            before, after = ast.unparse(place.node), ast.unparse(changed)
+            if before != after:
+                found.append(Mutant(place.node.lineno, f"{before[:70]}  →  {after[:70]}", _with(tree, place, changed)))
+    return sorted(found)
+
+
+def sample(source: str, count: int, seed: int) -> list[Mutant]:
+    every = mutants(source)
+    return sorted(random.Random(seed).sample(every, min(count, len(every))))
+
+
+class _Place(NamedTuple):
+    """A node that can be replaced: in `field` of node number `parent` of the walk, at `place` if that is a list."""
+
+    parent: int
+    field: str
+    place: int | None
+    node: ast.expr | ast.stmt
+
+
+def _places(tree: ast.Module) -> Iterator[_Place]:
+    for number, parent in enumerate(ast.walk(tree)):
+        if _is_docstring(parent):
+            continue
+        for field, value in ast.iter_fields(parent):
+            if field in ("annotation", "returns", "decorator_list", "bases", "type_params"):
+                continue
+            entries = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+            for index, node in entries:
+                if isinstance(node, ast.expr | ast.stmt) and not _is_docstring(node) and not _is_kept(node):
+                    yield _Place(number, field, index, node)
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_kept(node: ast.AST) -> bool:
+    """Imports, definitions as a whole, and what only the type checker reads."""
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef) or (
+        isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    )
+
+
+def _with(tree: ast.Module, place: _Place, changed: ast.AST) -> str:
+    mutant = copy.deepcopy(tree)
+    parent = next(node for number, node in enumerate(ast.walk(mutant)) if number == place.parent)
+    if place.place is None:
+        setattr(parent, place.field, changed)
+    else:
+        getattr(parent, place.field)[place.place] = changed
+    return ast.unparse(ast.fix_missing_locations(mutant))
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare(ops=[operator]) if type(operator) in _COMPARISONS:
+            yield _altered(node, ops=[_COMPARISONS[type(operator)]()])
+        case ast.BoolOp(op=operator, values=values):
+            yield _altered(node, op=ast.Or() if isinstance(operator, ast.And) else ast.And())
+            yield from values
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.BinOp(op=operator) if type(operator) in _OPERATORS:
+            yield _altered(node, op=_OPERATORS[type(operator)]())
+        case ast.Constant(value=value):
+            yield from map(ast.Constant, _other_values(value))
+        case _:
+            yield from _changes_of_structure(node)
+
+
+def _changes_of_structure(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (body, orelse)
+        case ast.If(test=test):
+            yield _altered(node, test=ast.UnaryOp(ast.Not(), test))
+        case ast.Tuple(elts=elements, ctx=ast.Load()) | ast.List(elts=elements, ctx=ast.Load()) if len(elements) > 1:
+            for index in range(len(elements)):
+                yield _altered(node, elts=elements[:index] + elements[index + 1 :])
+        case ast.Expr() | ast.AugAssign() | ast.Continue():
+            yield ast.Pass()
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
+            yield ast.Return(ast.Constant(None))
+
+
+def _other_values(value: object) -> Iterator[bool | int | str]:
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield value + 1
+    elif isinstance(value, str):
+        yield f"{value}X"
+
+
+def _altered(node: ast.AST, **fields: object) -> ast.AST:
+    altered = copy.copy(node)
+    for name, value in fields.items():
+        setattr(altered, name, value)
+    return altered
