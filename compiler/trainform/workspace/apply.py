@@ -33,13 +33,13 @@ def apply(plan: ChangeSet, repository: Repository) -> None:
 
 
 def _steps(plan: ChangeSet, repository: Repository) -> Iterator[_Step]:
-    """Ordered so that an interrupted run leaves no lock without its snapshots, no list with a missing folder, and a
+    """Ordered so that an interrupted run leaves no lock without its snapshots, no namespace without its folder, and a
     lock for each partly removed job."""
     snapshots = {path: data for path, data in plan.files.items() if path.startswith(SNAPSHOTS)}
-    lists = {path: data for path, data in plan.files.items() if path not in snapshots}
+    others = {path: data for path, data in plan.files.items() if path not in snapshots}
     yield from _files(repository, {path: data for path, data in snapshots.items() if data is not None})
     yield from _new_and_changed(plan, repository)
-    yield from _files(repository, lists)
+    yield from _files(repository, others)
     yield from _jobs(plan, repository, lambda job: plan.jobs[job] is Staged.GOES)
     yield from _files(repository, {path: data for path, data in snapshots.items() if data is None})
 

@@ -29,6 +29,7 @@ ADVICE = {
     "edited": "differs from what trainform wrote: restore it with git, or delete it and run `trainform render`",
     "missing": "not rendered, or deleted: run `trainform render`",
     "orphan": "has no TrainJob: run `trainform render`, or remove it",
+    "foreign": "trainform did not write this, and an engine may apply it: move it elsewhere, or remove it",
     "unproven": "rendered by another version of trainform since then: run check with that version",
 }
 
@@ -107,7 +108,7 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
         return
     for each in found:
         if not each.is_good or each.job in unproven:
-            name = "/".join(filter(None, each.job))
+            name = "/".join(filter(None, each.job)) or each.files[0]
             print(f"{each.state} {name}: {_advice(each)}")
             for file in each.files:
                 print(f"  {file}")
@@ -117,7 +118,12 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
 def _advice(verdict: Verdict) -> str:
     """What to do; a missing snapshot that is no longer current can only be restored with git."""
     from trainform.io.paths import SNAPSHOTS
+    from trainform.output.kustomization import FILE
 
+    if verdict.state == "stale" and any(file.endswith(f"/{FILE}") for file in verdict.files):
+        return f"an earlier version of trainform wrote {FILE}: run `trainform render`, which removes it"
+    if not verdict.job[2] and verdict.state != "foreign":
+        return "belongs to no job: run `trainform render`, which puts it right"
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
         return "its snapshot is missing or was edited: restore it with git, or run `trainform upgrade` for the job"
     return ADVICE[verdict.state]
