@@ -161,7 +161,7 @@ def _outside(root: str, folder: str, without: Collection[str]) -> Iterator[str]:
             entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in found)
     except FileNotFoundError:
         return
-    except NotADirectoryError:
+    except OSError:  # no folder, or one that nobody can look into
         yield folder
         return
     for name, is_folder in entries:
