@@ -122,8 +122,8 @@ def _advice(verdict: Verdict) -> str:
 
     if verdict.state == "stale" and any(file.endswith(f"/{FILE}") for file in verdict.files):
         return f"an earlier version of trainform wrote {FILE}: run `trainform render`, which removes it"
-    if not verdict.job[2] and verdict.state != "foreign":
-        return "belongs to no job: run `trainform render`, which puts it right"
+    if verdict.state == "stale" and not verdict.job[2]:
+        return "no longer needed: run `trainform render`, which removes it"
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
         return "its snapshot is missing or was edited: restore it with git, or run `trainform upgrade` for the job"
     return ADVICE[verdict.state]

@@ -63,12 +63,13 @@ class Survey:
 
     def namespaces(self) -> set[Namespace]:
         """Those that have jobs, or had some: an engine still looks at their folder."""
-        kept = {
+        rendered = self._rendered
+        found = {
             (environment, name)
-            for environment in _folders(self.repository, self._rendered)
-            for name in _folders(self.repository, f"{self._rendered}/{environment}")
-            if paths.exists(self.repository.root, f"{self._rendered}/{environment}/{name}/{KEEP}")
+            for environment in _folders(self.repository, rendered)
+            for name in _folders(self.repository, f"{rendered}/{environment}")
         }
+        kept = {each for each in found if paths.exists(self.repository.root, f"{rendered}/{'/'.join(each)}/{KEEP}")}
         return kept | {job[:2] for job in self.jobs}
 
     def lacking(self, namespaces: Collection[Namespace]) -> Iterator[Finding]:
@@ -86,7 +87,7 @@ class Survey:
         yield from self.lacking(sorted(namespaces))
         wanted, root, rendered = self._wanted(namespaces), self.repository.root, self._rendered
         folders = {job_folder(rendered, *job) for job in self.jobs} | {"/".join((rendered, *job)) for job in unrendered}
-        for path in [*_outside(root, rendered, folders), *_keepers(root)]:
+        for path in [*_outside(root, rendered, folders), *_keepers(self.repository)]:
             if path not in wanted and not self._is_undecided(path):
                 yield Finding(path, "outdated" if self._is_outdated(path) else "foreign")
         yield from (Finding(folder, "foreign") for folder in left_behind(self.repository, self.jobs))
@@ -172,8 +173,9 @@ def _outside(root: str, folder: str, without: Collection[str]) -> Iterator[str]:
             yield from _outside(root, path, without)
 
 
-def _keepers(root: str) -> Iterator[str]:
+def _keepers(repository: Repository) -> Iterator[str]:
     """What keeps folders of locks in git."""
-    for path in paths.files_below(root, LOCKS):
-        if path.endswith(f"/{KEEP}"):
-            yield path
+    for environment in _folders(repository, LOCKS):
+        for name in _folders(repository, f"{LOCKS}/{environment}"):
+            if paths.exists(repository.root, path := f"{LOCKS}/{environment}/{name}/{KEEP}"):
+                yield path
