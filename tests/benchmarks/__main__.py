@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import limits, peers, report
+from benchmarks import engines, limits, peers, report
 from benchmarks.fleet import COLD_RENDERS, Fleet
 from benchmarks.install import Peers, find_peers, install_trainform
 from benchmarks.machine import bytes_needed, facts, scratch_parent
@@ -20,21 +20,23 @@ from benchmarks.measure import Bench, Figures, best, tell
 from benchmarks.profile import measure_profile
 from benchmarks.starts import measure_compile, measure_starts
 
-PARTS = ("starts", "peers", "mixed")
+PARTS = ("starts", "peers", "engines", "mixed")
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured: numbers of mixed jobs, number of torch jobs for the peers, rounds of processes."""
+    """How much is measured: numbers of mixed jobs, number of torch jobs for the peers, number of jobs that engines
+    read, rounds of processes."""
 
     jobs: tuple[int, ...]
     torch_jobs: int
+    engine_jobs: int
     starts: int
 
 
 SIZES = {
-    "small": Size((300, 3_000), 300, 10),
-    "full": Size((100, 1_000, 10_000, 100_000), 1_000, 30),
+    "small": Size((300, 3_000), 300, 300, 10),
+    "full": Size((100, 1_000, 10_000, 100_000), 1_000, 10_000, 30),
 }
 
 
@@ -86,6 +88,9 @@ def _measure(
     if "peers" in only:
         number = size.torch_jobs
         figures[torch(number)] = peers.measure(bench, found, number, rounds[number])
+    if "engines" in only:
+        number = size.engine_jobs
+        figures[engines.group(number)] = engines.measure(bench, found, number, rounds.get(number, 1))
     if "mixed" in only:
         for number in jobs:
             figures[mixed(number)] = Fleet(bench, number, rounds[number]).measure()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import fleet, peers, starts
+from benchmarks import engines, fleet, peers, starts
 from benchmarks.measure import Figures, Taken
 
 PROCESSES, IN_PROCESS = "processes", "in process"
@@ -84,6 +84,16 @@ def _above_python(name: str) -> Callable[[Figures], float]:
     return measure
 
 
+def _engine_per_job(name: str, jobs: int, start: str = "") -> Callable[[Figures], float]:
+    """Milliseconds for each job that an engine reads, without those of starting."""
+
+    def measure(figures: Figures) -> float:
+        taken = figures[engines.group(jobs)]
+        return (taken[name].wall - (taken[start].wall if start else 0)) / jobs * 1_000
+
+    return measure
+
+
 def _peak_memory(jobs: int) -> Callable[[Figures], float]:
     """MB of the largest process of any command."""
 
@@ -107,6 +117,13 @@ MARKS = [
         0.2,
         "ms",
         lambda figures: figures[IN_PROCESS][starts.COMPILE].wall * 1_000,
+    ),
+    Mark("10,000 jobs in 100 namespaces: Argo CD's read, per job", 2, "ms", _engine_per_job(engines.PLAIN, 10_000)),
+    Mark(
+        "10,000 jobs in 100 namespaces: Flux's builds, per job",
+        2,
+        "ms",
+        _engine_per_job(engines.FLUX, 10_000, engines.START),
     ),
     Mark("100,000 jobs: peak memory per process", 300, "MB", _peak_memory(100_000)),
     Mark("trainform --version, minus python -c pass", 50, "ms", _above_python(starts.VERSION)),

@@ -82,7 +82,7 @@ def one_round(texts: list[str], runtime: str, folder: Path) -> dict[str, float]:
         compiling = clock.timed(BUILD, compile_documents)
         compilation = compiling([*shared, *jobs], catalogue=catalogue, plugins=plugins, cache=cache)
     present = CurrentInputs(__version__, {}, {}, compilation.inputs, catalogue)
-    files = clock.timed(BYTES, lambda: [job_files(job.objects, "per-object") for job in compilation.jobs])()
+    files = clock.timed(BYTES, lambda: [job_files(job.objects) for job in compilation.jobs])()
     pairs = list(zip(compilation.jobs, files, strict=True))
     locks = clock.timed(LOCK, lambda: [dump(LockFile(lock_of(job, present, made))) for job, made in pairs])()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jinja2
 
-from benchmarks import fleet, peers, pictures, profile, starts
+from benchmarks import engines, fleet, peers, pictures, profile, starts
 from benchmarks.install import FOLDER, PROJECT
 from benchmarks.marks import IN_PROCESS, PROCESSES, Verdict
 from benchmarks.measure import Figures, Taken
@@ -74,6 +74,7 @@ def as_text(result: Result) -> str:
         ("targets", marks_table(result)),
         *((f"mixed jobs: {title}", fleet_table(result, column)) for title, column in COLUMNS.items()),
         (f"{result.torch_jobs:,} torch jobs", peers_table(result)),
+        ("what engines pay", engines_table(result)),
         ("single processes", starts_table(result)),
         ("in process", compile_table(result)),
         ("imports", imports_table(result)),
@@ -101,6 +102,7 @@ def write_docs(result: Result) -> None:
         marks=_markdown(marks_table(result)),
         fleet={title: _markdown(fleet_table(result, column)) for title, column in COLUMNS.items()},
         peers=_markdown(peers_table(result)),
+        engines=_markdown(engines_table(result)),
         starts=_markdown(starts_table(result)),
         compile=_markdown(compile_table(result)),
         imports=_markdown(imports_table(result)),
@@ -199,6 +201,15 @@ def compile_table(result: Result) -> Table:
     taken = result.figures.get(IN_PROCESS, {})
     rows = [[name, f"{each.wall * 1_000:.3f} ms"] for name, each in taken.items() if name != starts.REFERENCE]
     return [["from parsed documents to objects", "per job"], *rows]
+
+
+def engines_table(result: Result) -> Table:
+    rows = []
+    for name, taken in result.figures.items():
+        if name.startswith(engines.group(0)[:-1]):
+            jobs = int(name.rpartition("-")[2])
+            rows += [[f"{each}, {jobs:,} jobs", seconds(taken[each].wall)] for each in taken]
+    return [["one refresh of all namespaces", "wall"], *rows]
 
 
 def imports_table(result: Result) -> Table:

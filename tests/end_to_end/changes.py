@@ -113,8 +113,8 @@ def lock_is_broken(place: Repository) -> None:
     place.write(".trainform/locks/prod/ml/job-3.lock", "{")
 
 
-def a_list_is_wrong(place: Repository) -> None:
-    (place.root / "rendered/prod/ml/kustomization.yaml").unlink()
+def the_file_of_a_namespace_is_gone(place: Repository) -> None:
+    (place.root / "rendered/prod/ml/.gitkeep").unlink()
 
 
 def a_snapshot_is_gone(place: Repository) -> None:
@@ -273,7 +273,7 @@ def a_key_in_the_clear(place: Repository) -> None:
 
 FEW = [nothing, edit, edit_and_commit, delete, delete_and_commit, add, ignored, move, rename, one_of_two_goes]
 FEW += [one_of_two_moves, broken, wrong, edit_by_hand, foreign]
-FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, a_list_is_wrong]
+FEW += [output_is_gone, lock_is_gone, all_of_a_job_is_gone, lock_is_broken, the_file_of_a_namespace_is_gone]
 FEW += [an_odd_name_goes, an_odd_name_has_another_job, a_file_below_the_folder_of_a_job, other_ends_of_lines]
 ALL = [
     a_name_twice,

@@ -156,14 +156,14 @@ def test_who_is_behind_is_told_from_the_cache(place):
     assert place.read == ["jobs/job-3.yaml"]
 
 
-def test_the_last_job_of_a_runtime_takes_its_snapshot_along(place):
+def test_the_snapshot_of_the_last_job_of_a_runtime_can_be_pruned(place):
     place.write("runtimes/other.yaml", runtime().replace("name: torch\n", "name: other\n"))
     place.write("jobs/job-3.yaml", job("job-3").replace("name: torch\n", "name: other\n"))
     place.trainform("render")
     place.warm_up()
     snapshots = len(list((place.root / ".trainform/snapshots").iterdir()))
     delete(place)
-    assert place.assert_alike("render") == 0
+    assert place.assert_alike("render --prune-snapshots") == 0
     assert len(list((place.root / ".trainform/snapshots").iterdir())) == snapshots - 1
 
 

@@ -60,11 +60,9 @@ def test_a_new_job_touches_no_other(story):
     story.write("jobs/bert.yaml", job("bert"))
     story.trainform("render")
     assert story.changed() == [
-        " M rendered/prod/ml/kustomization.yaml",
         "?? .trainform/locks/prod/ml/bert.lock",
         "?? jobs/bert.yaml",
         "?? rendered/prod/ml/bert/jobset-bert.yaml",
-        "?? rendered/prod/ml/bert/kustomization.yaml",
     ]
 
 
@@ -134,14 +132,35 @@ def test_a_job_that_moves_to_another_file_stays_as_it_is(story):
     assert story.changed() == [" M .trainform/locks/prod/ml/llm.lock", "R  jobs/llm.yaml -> jobs/large.yaml"]
 
 
-def test_a_deleted_job_leaves_nothing_behind(story):
+def test_the_last_job_of_a_namespace_leaves_a_folder_for_the_engine_to_prune_from(story):
     story.write("jobs/bert.yaml", job("bert", namespace="nlp"))
     story.render_and_commit()
     (story.root / "jobs/bert.yaml").unlink()
     story.trainform("render")
-    assert not (story.root / "rendered/prod/nlp").exists()
-    assert not (story.root / ".trainform/locks/prod/nlp").exists()
+    assert story.files("rendered/prod/nlp", ".trainform/locks/prod/nlp") == {
+        "rendered/prod/nlp/.gitkeep": b"",
+        ".trainform/locks/prod/nlp/.gitkeep": b"",
+    }
     assert story.check() == {"llm": "current"}
+
+
+def test_a_namespace_is_given_up_by_removing_its_folder(story):
+    story.write("jobs/bert.yaml", job("bert", namespace="nlp"))
+    story.write("environments/prod/environment.yaml", environment(engine="flux"))
+    story.render_and_commit()
+    assert (story.root / "rendered/_flux/prod/nlp.yaml").exists()
+    (story.root / "jobs/bert.yaml").unlink()
+    story.render_and_commit()
+    assert (story.root / "rendered/_flux/prod/nlp.yaml").exists()
+    story.git("rm", "-r", "rendered/prod/nlp")
+    assert story.check() == {
+        "llm": "current",
+        "rendered/_flux/prod/nlp.yaml": "stale",
+        ".trainform/locks/prod/nlp/.gitkeep": "stale",
+    }
+    story.render_and_commit()
+    assert story.check() == {"llm": "current"}
+    assert not [file for file in story.files("rendered", ".trainform") if "nlp" in file]
 
 
 def test_the_last_job_of_an_environment_is_not_deleted_unasked(story):
@@ -151,7 +170,10 @@ def test_the_last_job_of_an_environment_is_not_deleted_unasked(story):
     assert "TF714" in ended.output
     assert (story.root / JOBSET).exists()
     assert story.trainform("render", "--allow-empty").code == 0
-    assert story.files("rendered", ".trainform") == {}
+    assert set(story.files("rendered", ".trainform/locks")) == {
+        "rendered/prod/ml/.gitkeep",
+        ".trainform/locks/prod/ml/.gitkeep",
+    }
 
 
 def test_an_edit_by_hand_is_found_and_never_overwritten(story):
@@ -210,32 +232,32 @@ def test_two_branches_that_add_a_job_each_merge_without_a_conflict(story):
     assert story.trainform("render").code == 0
 
 
-def test_a_snapshot_that_a_merge_lost_is_told(story):
+@pytest.mark.parametrize(
+    ("pruning", "bert"), [([], "current"), (["--prune-snapshots"], "missing")], ids=["kept", "pruned"]
+)
+def test_a_merge_loses_a_snapshot_only_if_it_was_pruned_on_purpose(story, pruning, bert):
     story.git("checkout", "--quiet", "-b", "other")
     story.write("jobs/bert.yaml", job("bert"))
     story.render_and_commit()
     story.git("checkout", "--quiet", "main")
     story.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
     story.trainform("upgrade", "--all")
+    story.trainform("render", *pruning)
     story.commit()
     story.git("merge", "--quiet", "--no-edit", "other")
-    assert story.check() == {"bert": "missing", "llm": "current"}
-    assert "jobs/bert.yaml:1:1: warning TF712" in story.trainform("render").output
+    assert story.check() == {"bert": bert, "llm": "current"}
+    assert ("jobs/bert.yaml:1:1: warning TF712" in story.trainform("render").output) == (bert == "missing")
     assert story.trainform("upgrade", "bert").code == 0
     assert story.check() == {"bert": "current", "llm": "current"}
 
 
 @needs_kubectl
 @pytest.mark.parametrize("layout", ["per-object", "per-job"])
-def test_every_folder_builds_with_the_same_objects(story, layout):
-    story.write("environments/prod/environment.yaml", environment(layout=layout))
-    story.write("jobs/bert.yaml", job("bert", namespace="nlp"))
-    story.trainform("render")
+def test_kustomize_builds_a_job_whose_environment_asks_for_it(story, layout):
+    story.write("environments/prod/environment.yaml", environment(layout=layout, kustomization="true"))
     story.trainform("upgrade", "--all")
-    built = {where: build(story.root / "rendered/prod" / where) for where in ("", "ml", "nlp", "ml/llm")}
-    assert [tree["metadata"]["name"] for tree in built["ml/llm"]] == ["llm"]
-    assert built["ml"] == built["ml/llm"]
-    assert sorted(built[""], key=str) == sorted(built["ml"] + built["nlp"], key=str)
+    assert [tree["metadata"]["name"] for tree in build(story.root / FOLDER / "llm")] == ["llm"]
+    assert story.check() == {"llm": "current"}
 
 
 def test_two_runs_at_once_end_as_one_would(story):

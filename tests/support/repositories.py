@@ -54,7 +54,7 @@ ENVIRONMENT = dedent(
     metadata:
       name: prod
     spec:
-      gitops: {{naming: {naming}, layout: {layout}}}
+      gitops: {{naming: {naming}, layout: {layout}, engine: {engine}, kustomization: {kustomization}}}
     """
 )
 
@@ -67,8 +67,10 @@ def runtime(image: str = "registry.example.com/train:1") -> str:
     return RUNTIME.format(image=image)
 
 
-def environment(naming: str = "stable", layout: str = "per-object") -> str:
-    return ENVIRONMENT.format(naming=naming, layout=layout)
+def environment(
+    naming: str = "stable", layout: str = "per-object", engine: str = "none", kustomization: str = "false"
+) -> str:
+    return ENVIRONMENT.format(naming=naming, layout=layout, engine=engine, kustomization=kustomization)
 
 
 class Repository:

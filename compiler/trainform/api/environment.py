@@ -115,6 +115,9 @@ class GitOps(Model):
     object instead of an update that JobSet refuses. Default: `stable`."""
     layout: Annotated[Literal["per-object", "per-job"], absent("per-object")] = "per-object"
     """One file for each object, or `manifests.yaml` for each job. Default: `per-object`."""
+    kustomization: Annotated[bool, absent(False)] = False
+    """Whether each job's folder gets a `kustomization.yaml`, for `kubectl kustomize`. Engines need none. Default:
+    `false`."""
     prune_protection: Annotated[Literal["none", "confirm"], absent("none")] = "none"
     """`confirm`: Argo CD asks before it deletes. Default: `none`."""
     allow: Annotated[list[Literal["ttl", "delete-claims"]], absent([])] = Field(default_factory=list)

@@ -184,6 +184,8 @@ CODES: dict[str, str] = {
     "TF718": "git command failed",
     "TF720": "invalid ResourceList",
     "TF721": "invalid function configuration",
+    "TF731": "unmanaged file in rendered/",
+    "TF732": "lists of an earlier version",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     # TFDxx: deliberate deviations from the controller

@@ -46,6 +46,10 @@ SYNC_OPTIONS = [
     "SkipDryRunOnMissingResource=true",
 ]
 
+PLAIN_FOLDERS = {"recurse": True, "exclude": "{kustomization.yaml,*/kustomization.yaml}"}
+"""How Argo CD reads a namespace: every manifest below its folder, without kustomize, whose time is quadratic. Argo CD's
+`*` also matches `/`. The exclusion is for `gitops.kustomization`, and for the lists of earlier versions."""
+
 RETRY = {"limit": 5, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
 
 POD_TEMPLATE = ".spec.replicatedJobs[]?.template.spec.template"
@@ -112,10 +116,15 @@ def application_set(environment: str) -> Tree:
 def _application() -> Tree:
     return {
         "project": PROJECT,
-        "source": {"repoURL": REPOSITORY, "targetRevision": "HEAD", "path": "{{ .path.path }}"},
+        "source": {
+            "repoURL": REPOSITORY,
+            "targetRevision": "HEAD",
+            "path": "{{ .path.path }}",
+            "directory": PLAIN_FOLDERS,
+        },
         "destination": {"server": CLUSTER, "namespace": "{{ .path.basename }}"},
         "syncPolicy": {
-            "automated": {"prune": True, "selfHeal": True},
+            "automated": {"prune": True, "selfHeal": True, "allowEmpty": True},
             "syncOptions": SYNC_OPTIONS,
             "retry": RETRY,
         },
@@ -145,11 +154,13 @@ _PROJECT_HEAD = """\
 
 _APPLICATION_SET_HEAD = """\
 # One Application for each namespace of this environment. For one per job, append "/*" to the path of the generator
-# and take "{{ index .path.segments 2 }}" for the namespace, and it and the job for the name.
+# and take "{{ index .path.segments 2 }}" for the namespace, and it and the job for the name; end a job that is removed
+# from git with `argocd app delete --cascade` then, as its folder goes with it.
 #
 # Nothing here deletes an Application, and deleting an Application or this set leaves its jobs running: jobs end
-# when they are removed from git, and in no other way. When the last job of a namespace is gone, so is its folder:
-# end the job with `argocd app delete <environment>-<namespace> --cascade`.
+# when they are removed from git, and in no other way. When the last job of a namespace goes, its folder stays, with
+# nothing but a .gitkeep, and `allowEmpty` lets Argo CD prune that job. To give up the namespace for good, then remove
+# its folder from git and run `argocd app delete <environment>-<namespace>`.
 #
 # Namespaces are not created: their quota, queues and access rights come from elsewhere. Needs Argo CD 2.14.
 """

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from trainform.output.emitter import HEADER, emit, emit_stream
 
 MANIFESTS = "manifests.yaml"
 """A job's only manifest file in the layout `per-job`."""
 
-Layout = Literal["per-object", "per-job"]
+
+class Layout(NamedTuple):
+    """`one_file`: all objects of a job in `manifests.yaml`, else one file for each. `kustomization`: the folder also
+    gets a `kustomization.yaml`."""
+
+    one_file: bool = False
+    kustomization: bool = False
+
+
+DEFAULT_LAYOUT = Layout()
 
 
 def job_folder(rendered: str, environment: str, namespace: str, job: str) -> str:
@@ -19,16 +28,18 @@ def job_folder(rendered: str, environment: str, namespace: str, job: str) -> str
     return "/".join([rendered, *map(_part, (environment, namespace, job))])
 
 
-def job_files(objects: Sequence[dict[str, Any]], layout: Layout) -> dict[str, bytes]:
-    """The files of a job's folder by name, including its `kustomization.yaml`."""
-    from trainform.output.kustomization import FILE, kustomization
-
-    if layout == "per-job":
+def job_files(objects: Sequence[dict[str, Any]], layout: Layout = DEFAULT_LAYOUT) -> dict[str, bytes]:
+    """The files of a job's folder by name."""
+    if layout.one_file:
         files = {MANIFESTS: HEADER + emit_stream(objects).encode()}
     else:
         names = file_names(objects)
         files = {name: HEADER + emit(tree).encode() for name, tree in zip(names, objects, strict=True)}
-    return {**files, FILE: kustomization(files)}
+    if layout.kustomization:
+        from trainform.output.kustomization import FILE, job_kustomization
+
+        files[FILE] = job_kustomization(files)
+    return files
 
 
 def file_names(objects: Sequence[dict[str, Any]]) -> list[str]:

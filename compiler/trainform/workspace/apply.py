@@ -33,13 +33,13 @@ def apply(plan: ChangeSet, rendered: str, staging: Staging) -> None:
 
 
 def _steps(plan: ChangeSet, rendered: str, staging: Staging) -> Iterator[_Step]:
-    """Ordered so that an interrupted run leaves no lock without its snapshots, no list with a missing folder, and a
+    """Ordered so that an interrupted run leaves no lock without its snapshots, no namespace without its folder, and a
     lock for each partly removed job."""
     snapshots = {path: data for path, data in plan.files.items() if path.startswith(SNAPSHOTS)}
-    lists = {path: data for path, data in plan.files.items() if path not in snapshots}
+    others = {path: data for path, data in plan.files.items() if path not in snapshots}
     yield from _files(staging, {path: data for path, data in snapshots.items() if data is not None})
     yield from _new_and_changed(plan, rendered, staging)
-    yield from _files(staging, lists)
+    yield from _files(staging, others)
     yield from _jobs(plan, rendered, staging, lambda job: plan.jobs[job] is Staged.GOES)
     yield from _files(staging, {path: data for path, data in snapshots.items() if data is None})
 

@@ -17,7 +17,7 @@ from trainform.workspace.chunk import plan_chunk
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.parallel import map_chunks
 from trainform.workspace.plan import BuildOptions, ChangeSet
-from trainform.workspace.shared_files import add_shared_files
+from trainform.workspace.shared.files import add_shared_files, lists_removed
 
 if TYPE_CHECKING:
     from trainform.io.repository import Repository
@@ -43,7 +43,7 @@ def build(root: str, options: BuildOptions) -> Built:
         if may_write := plan.may_write(options):
             apply(plan, workspace.repository.settings.rendered, staging)
         if not has_errors(plan.problems()):
-            cache.save(plan.facts, plan.clean_files, plan.lists, quiet=not plan.diagnostics)
+            cache.save(plan.facts, plan.clean_files, quiet=not plan.diagnostics)
         return Built(workspace.repository, plan, may_write)
 
 
@@ -55,9 +55,11 @@ def plan_everything(workspace: Workspace, options: BuildOptions, cache: BuildCac
         if options.prunes:
             plan.prune(workspace, options)
         if options.shard.is_first:
-            add_shared_files(plan, workspace, options, cache)
+            add_shared_files(plan, workspace, options)
     except OSError as error:
         plan.conflicts.append(os_error("TF701", error.filename or "", error, "cannot be read"))
+    if plan.lists_removed:
+        plan.conflicts.append(lists_removed(plan.lists_removed))
     return plan
 
 

@@ -136,11 +136,13 @@ class _ChunkPlanner:
         """Keep frozen jobs as they are; rebuild their missing files, byte for byte."""
         lacking = []
         for job in frozen:
-            on_disk = self.locks.on_disk(job.id)
-            if isinstance(on_disk, JobOnDisk) and on_disk.missing and not on_disk.conflicts(job.lock.files):
-                lacking.append(job)
+            on_disk, lock = self.locks.on_disk(job.id), self._lock(job)
+            if not isinstance(on_disk, JobOnDisk) or on_disk.conflicts(job.lock.files):
+                self._put(job.id, lock)  # which reports the conflict
+            elif on_disk.digests.keys() >= lock.files.keys():
+                self._put(job.id, lock, self._present(on_disk, lock))
             else:
-                self._put(job.id, self._lock(job))
+                lacking.append(job)
         if not lacking:
             return
         repository = self.workspace.repository
@@ -148,18 +150,27 @@ class _ChunkPlanner:
         self.plan.conflicts += problems
         for job in lacking:
             again = rebuilt.get(job.id)
-            if again is not None and digests_of_files(again.files) == job.lock.files:
-                self._put(job.id, self._lock(job), again.files)
+            lock = self._lock(job)
+            if again is not None and digests_of_files(again.files) == lock.files:
+                self._put(job.id, lock, again.files)
             elif not problems:
                 self.plan.conflicts.append(_not_rebuilt(job, self.locks))
 
     def _lock(self, job: FrozenJob) -> Lock:
-        """The job's lock, updated if its TrainJob moved to another file."""
-        file = job.document.file
-        if job.lock.source == file:
-            return job.lock
+        """The job's lock, without the list of an earlier version, and updated if its TrainJob moved to another file."""
+        file, lock = job.document.file, job.lock.of_this_layout()
+        if lock.source == file:
+            return lock
         inputs = next(each for each in self.environments if each.name == job.id[0])
-        return job.lock._replace(source=file, source_digest=inputs.sources.digests.get(file, ""))
+        return lock._replace(source=file, source_digest=inputs.sources.digests.get(file, ""))
+
+    def _present(self, on_disk: JobOnDisk, lock: Lock) -> dict[str, bytes] | None:
+        """The job's files as they are, if its folder is to lose the list of an earlier version; None if nothing is to
+        change."""
+        if on_disk.digests == lock.files:
+            return None
+        found = paths.folder_bytes(self.workspace.repository.root, on_disk.folder)
+        return {name: data for name, data in found.items() if name in lock.files and data is not None}
 
     def put_compiled(self) -> None:
         """Plan the compiled jobs that have no error."""

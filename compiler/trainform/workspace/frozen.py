@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.diagnostics import Diagnostic
 from trainform.io.paths import JobId, file_bytes, snapshot_file
 from trainform.io.place import file_error
-from trainform.output.layout import job_files, job_folder
+from trainform.output.layout import DEFAULT_LAYOUT, Layout, job_files, job_folder
 from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of, is_frozen
 from trainform.workspace.inputs import EnvironmentInputs
 from trainform.workspace.lockfile import Lock, Pins
@@ -146,10 +146,13 @@ def _compiled(
     }
 
 
-def layout_of(environment: Any) -> Any:
+def layout_of(environment: Any) -> Layout:
     """The layout set by a compiled Environment."""
     model = environment.model if environment else None
-    return model.spec.gitops.layout if model else "per-object"
+    if model is None:
+        return DEFAULT_LAYOUT
+    gitops = model.spec.gitops
+    return Layout(one_file=gitops.layout == "per-job", kustomization=gitops.kustomization)
 
 
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from trainform.output.kustomization import without_earlier_list
 from trainform.output.layout import is_part
 
 API_VERSION = "trainform.dev/v1alpha1"
@@ -59,6 +60,11 @@ class Lock(NamedTuple):
     pins: Pins
     files: Mapping[str, str]
     source_digest: str = ""
+
+    def of_this_layout(self) -> Lock:
+        """The same without the `kustomization.yaml` that an earlier version wrote for every job."""
+        files = without_earlier_list(self.files)
+        return self if files is self.files else self._replace(files=files)
 
 
 class LockFile(NamedTuple):
@@ -133,12 +139,13 @@ def parse(data: bytes) -> LockFile:
 
 
 def lock_in(data: bytes | None) -> Lock | None:
-    """The lock in `data`, None if invalid or from an interrupted run; for lockfiles of other commits."""
+    """The lock in `data`, None if invalid or from an interrupted run; for lockfiles of other commits. Lists of earlier
+    versions do not count."""
     try:
         file = parse(data) if data else None
     except LockError:
         return None
-    return file.lock if file and not file.underway else None
+    return file.lock.of_this_layout() if file and not file.underway else None
 
 
 def line_of(data: bytes, key: str) -> int:

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
     """Options of a build. `jobs` and `environments` limit it; empty means all. `upgrade`: render frozen jobs again,
-    only those on `runtime` if given; changed jobs are left alone unless named in `jobs`. `detailed`: include objects,
-    for JSON. `workers` as for `map_chunks`. `cached`: use the build cache."""
+    only those on `runtime` if given; changed jobs are left alone unless named in `jobs`. `prune_snapshots`: delete
+    those that no lock names. `detailed`: include objects, for JSON. `workers` as for `map_chunks`. `cached`: use the
+    build cache."""
 
     jobs: Sequence[str] = ()
     environments: Sequence[str] = ()
@@ -40,6 +41,7 @@ class BuildOptions:
     runtime: str = ""
     keep_going: bool = False
     allow_empty: bool = False
+    prune_snapshots: bool = False
     dry_run: bool = False
     detailed: bool = False
     shard: Shard = ALL
@@ -83,8 +85,8 @@ class ChangeSet:
     `jobs` are the staged changes by job; `files` the changes of files that no single job owns (None: remove). `present`
     jobs have a TrainJob, even a faulty one; `locked` jobs have a lock afterwards; `gone` jobs are removed; `elsewhere`
     jobs are in other shards. `wrote` and `removed` are paths to report. `pinned` counts locks by snapshot; `snapshots`
-    are to be written. `lists` are the folders for each shared `kustomization.yaml`. `diagnostics` come from the inputs;
-    `conflicts` prevent writing. `unwritable`: staging to disk failed. `facts` of unchanged jobs are for the cache;
+    are to be written. `lists_removed` counts lists of earlier versions. `diagnostics` come from the inputs; `conflicts`
+    prevent writing. `unwritable`: staging to disk failed. `facts` of unchanged jobs are for the cache;
     `clean_files` hold only such jobs.
     """
 
@@ -104,7 +106,7 @@ class ChangeSet:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     conflicts: list[Diagnostic] = field(default_factory=list)
     failures: list[PluginFailure] = field(default_factory=list)
-    lists: dict[str, Collection[str]] = field(default_factory=dict)
+    lists_removed: int = 0
     unwritable: bool = False
     facts: JobTable = field(default_factory=JobTable)
     clean_files: list[str] = field(default_factory=list)
@@ -131,6 +133,7 @@ class ChangeSet:
             whole.facts.update(part.facts)
             whole.clean_files += part.clean_files
             whole.unchanged += part.unchanged
+            whole.lists_removed += part.lists_removed
             whole.unwritable |= part.unwritable
         whole.behind = merge(part.behind for part in parts)
         return whole
@@ -174,8 +177,10 @@ class ChangeSet:
 
     def _report(self, on_disk: JobOnDisk, lock: Lock) -> None:
         changed = [name for name, digest in lock.files.items() if on_disk.digests.get(name) != digest]
+        gone = [name for name in on_disk.digests if name not in lock.files]
         self.wrote += [f"{on_disk.folder}/{name}" for name in changed if name != FILE]
-        self.removed += [f"{on_disk.folder}/{name}" for name in on_disk.digests if name not in lock.files]
+        self.removed += [f"{on_disk.folder}/{name}" for name in gone if name != FILE]
+        self.lists_removed += on_disk.has_earlier_list
 
     def prune(self, workspace: Workspace, options: BuildOptions) -> None:
         """Remove deleted jobs, unless there is any error: it may hide a TrainJob."""

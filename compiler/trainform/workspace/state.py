@@ -12,6 +12,7 @@ from trainform.io.links import LinkError, leads_out
 from trainform.io.paths import JobId
 from trainform.io.place import file_error, os_error
 from trainform.io.repository import Repository
+from trainform.output.kustomization import without_earlier_list
 from trainform.output.layout import is_part, job_folder
 from trainform.workspace.fingerprint import digest_of_file
 from trainform.workspace.lockfile import Lock, LockError, LockFile, parse
@@ -39,6 +40,11 @@ class JobOnDisk:
     def missing(self) -> list[str]:
         """Owned files that are gone."""
         return [name for name in self.owned if name not in self.digests]
+
+    @property
+    def has_earlier_list(self) -> bool:
+        """Whether an earlier version wrote a `kustomization.yaml` for it."""
+        return self.owned != without_earlier_list(self.owned)
 
     def edited(self, wanted: Mapping[str, str]) -> list[str]:
         """Owned files that match neither the lock nor `wanted`."""

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from benchmarks import fleet, peers, pictures, profile, report, starts
+from benchmarks import engines, fleet, peers, pictures, profile, report, starts
 from benchmarks.marks import MARKS, judge_all
 from benchmarks.measure import Taken
 
@@ -37,6 +37,11 @@ FIGURES = {
         peers.KUSTOMIZE: Taken(6.0, 7.0, 100_000_000),
         peers.HELM: Taken(0.3, 0.3, 100_000_000),
     },
+    "engines-10000": {
+        engines.PLAIN: Taken(10, 10),
+        engines.FLUX: Taken(35, 40),
+        engines.START: Taken(5, 5),
+    },
     **{f"mixed-{jobs}": mixed(jobs) for jobs in (100, 1_000, 10_000)},
 }
 
@@ -57,6 +62,8 @@ def verdict(what):
     [
         ("over kustomize", 12, True),
         ("over helm", 0.6, False),
+        ("Argo CD's read", 1, True),
+        ("Flux's builds", 3, False),
         ("--version", 10, True),
         ("--help", 80, False),
         ("compile one torch job", 0.3, False),

@@ -314,21 +314,15 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(two_jobs, trainform, monke
 
 def test_git_is_told_what_is_generated(root, trainform):
     trainform("render")
-    assert "rendered/** -text linguist-generated=true\n" in (root / ".gitattributes").read_text()
+    assert "rendered/** -text -merge linguist-generated=true\n" in (root / ".gitattributes").read_text()
 
 
 def test_the_git_attributes_of_the_user_are_left_alone(root, trainform):
     (root / ".gitattributes").write_text("*.png binary\n")
     assert ".gitattributes: info TF716" in trainform("render").err
     assert (root / ".gitattributes").read_text() == "*.png binary\n"
-    (root / ".gitattributes").write_text("rendered/** linguist-generated\n")
+    (root / ".gitattributes").write_text("rendered/** -merge linguist-generated\n")
     assert trainform("render").err == ""
-
-
-def test_a_list_that_was_edited_by_hand_is_an_error(two_jobs, trainform):
-    path = two_jobs / "rendered/default/ml/kustomization.yaml"
-    path.write_text(path.read_text() + "namePrefix: x-\n")
-    assert "rendered/default/ml/kustomization.yaml: error TF710" in trainform("render").err
 
 
 def test_a_full_disk_leaves_nothing_in_the_staging_folder(two_jobs, trainform, monkeypatch):

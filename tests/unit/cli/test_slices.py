@@ -261,14 +261,14 @@ def test_shards_together_make_what_one_run_makes_of_a_change(place, arguments):
     assert_same(merged(place, *arguments), ([0, 0, 0], place.run(*arguments, sliced=False)[1]))
 
 
-def test_snapshots_that_the_last_job_leaves_are_removed_by_the_first_shard(place):
+def test_snapshots_that_the_last_job_leaves_stay(place):
     assert place.trainform("render").code == 0
     place.write("runtimes/torch.yaml", runtime(image="registry.example.com/train:2"))
     for number in range(12):
         place.write(f"jobs/team-{number % 3}/job-{number}.yaml", job(f"job-{number}", trainer={"numNodes": 3}))
     whole = place.run("render", sliced=False)[1]
     assert_same(merged(place, "render"), ([0, 0, 0], whole))
-    assert len([path for path in whole if "snapshots" in str(path)]) == 1
+    assert len([path for path in whole if "snapshots" in str(path)]) == 2
 
 
 def test_a_job_stays_in_its_shard_whatever_else_is_there(place):

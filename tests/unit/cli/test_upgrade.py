@@ -112,14 +112,28 @@ def test_one_failing_job_stops_all_unless_told_otherwise(behind, trainform):
     assert upgraded(behind) == ["a"]
 
 
-def test_snapshots_go_when_nobody_needs_them(behind, trainform):
-    kept = {path.name for path in (behind / ".trainform/snapshots").iterdir()}
+def snapshots(root):
+    return {f".trainform/snapshots/{path.name}" for path in (root / ".trainform/snapshots").iterdir()}
+
+
+def test_unused_snapshots_stay_until_they_are_pruned(behind, trainform):
+    """Another branch may add a job that needs one, and git would merge its removal."""
+    kept = snapshots(behind)
     trainform("upgrade", "a")
-    assert len({path.name for path in (behind / ".trainform/snapshots").iterdir()} - kept) == 1
+    (new,) = snapshots(behind) - kept
+    trainform("render", "--prune-snapshots")
+    assert snapshots(behind) == {*kept, new}  # job b needs the old one
     trainform("upgrade", "b")
-    left = {path.name for path in (behind / ".trainform/snapshots").iterdir()}
-    assert len(kept - left) == 1
-    assert len(left) == len(kept)
+    assert snapshots(behind) == {*kept, new}
+    assert "removed .trainform/snapshots/" in trainform("render", "--prune-snapshots").out
+    assert len(kept - snapshots(behind)) == 1
+    assert trainform("check").code == 0
+
+
+@pytest.mark.parametrize("arguments", [["a"], ["--env", "default"], ["--shard", "1/2"]])
+def test_snapshots_are_pruned_for_the_whole_repository_only(behind, trainform, arguments):
+    ran = trainform("render", "--prune-snapshots", *arguments)
+    assert (ran.code, "cannot be combined" in ran.err) == (2, True)
 
 
 def test_a_runtime_that_nobody_uses_is_an_error_that_names_near_ones(behind, trainform):

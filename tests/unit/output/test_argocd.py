@@ -78,7 +78,15 @@ def test_nothing_is_forced_or_replaced():
 def test_nobody_deletes_jobs_by_deleting_applications():
     policy = argocd.application_set("prod")["spec"]["syncPolicy"]
     assert policy == {"applicationsSync": "create-update", "preserveResourcesOnDeletion": True}
-    assert "allowEmpty" not in APPLICATION["syncPolicy"]["automated"]
+
+
+def test_the_last_job_of_a_namespace_is_pruned():
+    assert APPLICATION["syncPolicy"]["automated"] == {"prune": True, "selfHeal": True, "allowEmpty": True}
+
+
+def test_plain_folders_are_read_without_kustomize():
+    directory = APPLICATION["source"]["directory"]
+    assert directory == {"recurse": True, "exclude": "{kustomization.yaml,*/kustomization.yaml}"}
 
 
 def test_one_application_for_each_namespace_of_the_environment():

@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from trainform.output.emitter import HEADER
-from trainform.output.kustomization import folders_in, kustomization
-from trainform.output.layout import file_names, job_files, job_folder
+from trainform.output.layout import Layout, file_names, job_files, job_folder
 
 
 def tree(kind, name="llm", api_version="v1"):
@@ -51,30 +50,19 @@ def test_two_objects_of_one_kind_and_name_are_a_bug():
 
 
 def test_one_file_for_each_object():
-    files = job_files([tree("ConfigMap", "hosts"), tree("JobSet")], "per-object")
-    assert sorted(files) == ["configmap-hosts.yaml", "jobset-llm.yaml", "kustomization.yaml"]
+    files = job_files([tree("ConfigMap", "hosts"), tree("JobSet")])
+    assert sorted(files) == ["configmap-hosts.yaml", "jobset-llm.yaml"]
     assert files["jobset-llm.yaml"].startswith(HEADER)
-    resources = yaml.safe_load(files["kustomization.yaml"])["resources"]
-    assert resources == ["configmap-hosts.yaml", "jobset-llm.yaml"]
 
 
 def test_one_file_for_each_job():
-    files = job_files([tree("ConfigMap", "hosts"), tree("JobSet")], "per-job")
-    assert sorted(files) == ["kustomization.yaml", "manifests.yaml"]
+    files = job_files([tree("ConfigMap", "hosts"), tree("JobSet")], Layout(one_file=True))
+    assert sorted(files) == ["manifests.yaml"]
     assert [each["kind"] for each in yaml.safe_load_all(files["manifests.yaml"])] == ["ConfigMap", "JobSet"]
 
 
-@pytest.mark.parametrize("names", [[], ["llm"], ["b", "a"], ["123", "1e3", "true"]])
-def test_a_list_of_folders_is_read_back(names):
-    data = kustomization(names)
-    assert folders_in(data) == yaml.safe_load(data)["resources"] == sorted(names)
-
-
-def test_a_list_in_which_git_left_a_conflict_is_still_ours():
-    data = kustomization(["a", "b"]).decode().replace("- b", "<<<<<<< HEAD\n- b\n=======\n- c\n>>>>>>> other")
-    assert folders_in(data.encode()) == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize("line", ["namePrefix: x-", "- extra.yaml", "- ../other", "patches:", "kind: Component"])
-def test_a_list_that_says_more_is_not_ours(line):
-    assert folders_in(kustomization(["a"]) + line.encode() + b"\n") is None
+@pytest.mark.parametrize("one_file", [False, True])
+def test_a_kustomization_where_it_is_asked_for(one_file):
+    files = job_files([tree("ConfigMap", "hosts"), tree("JobSet")], Layout(one_file, kustomization=True))
+    resources = yaml.safe_load(files.pop("kustomization.yaml"))["resources"]
+    assert resources == sorted(files)

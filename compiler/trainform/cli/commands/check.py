@@ -30,10 +30,9 @@ ADVICE = {
     "edited": "differs from what trainform wrote: restore it with git, or delete it and run `trainform render`",
     "missing": "not rendered, or deleted: run `trainform render`",
     "orphan": "has no TrainJob: run `trainform render`, or remove it",
+    "foreign": "trainform did not write this, and an engine may apply it: move it elsewhere, or remove it",
 }
 """What to do about each state that is not good."""
-
-UNNAMED = "no lockfile names this snapshot: run `trainform render`, or remove it"
 
 PLUGIN_ADVICE = "jobs that it rendered before are unproven; give it a version, or run `trainform upgrade --all`"
 
@@ -116,7 +115,8 @@ def _print(found: Sequence[Verdict], form: str) -> None:
         return
     for each in found:
         if not each.is_good:
-            print(f"{' '.join(filter(None, [each.state, '/'.join(filter(None, each.job))]))}: {_advice(each)}")
+            name = "/".join(filter(None, each.job)) or each.files[0]
+            print(f"{each.state} {name}: {_advice(each)}")
             for pin in each.pins:
                 print(f"  {pin.file}:{pin.line}: {pin.message}")
             for file in each.files if not each.pins else ():
@@ -127,10 +127,13 @@ def _print(found: Sequence[Verdict], form: str) -> None:
 def _advice(verdict: Verdict) -> str:
     """What to do; a missing snapshot that is no longer current can only be restored with git."""
     from trainform.io.paths import SNAPSHOTS
+    from trainform.output.kustomization import FILE
 
+    if verdict.state == "stale" and any(file.endswith(f"/{FILE}") for file in verdict.files):
+        return f"an earlier version of trainform wrote {FILE}: run `trainform render`, which removes it"
+    if verdict.state == "stale" and not verdict.job[2]:
+        return "no longer needed: run `trainform render`, which removes it"
     if any(file.startswith(f"{SNAPSHOTS}/") for file in verdict.files):
-        if verdict.state == "orphan":
-            return UNNAMED
         return "its snapshot is missing or was edited: restore it with git, or run `trainform upgrade` for the job"
     return ADVICE[verdict.state].format(job="/".join(verdict.job[1:]))
 

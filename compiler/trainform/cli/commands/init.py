@@ -63,7 +63,7 @@ def _next(folder: str, engine: str, environment: str) -> Iterator[str]:
     elif engine == "flux":
         yield "kubectl apply --kustomize gitops/flux"
     else:
-        yield f"kubectl apply --kustomize rendered/{environment}"
+        yield f"kubectl apply --recursive --filename rendered/{environment}"
 
 
 def _tell(wrote: Iterable[str], unchanged: int, following: Iterable[str]) -> None:

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 )
 @click.option("--keep-going", is_flag=True, help="Write the good jobs even if others fail (still exits 2).")
 @click.option("--allow-empty", is_flag=True, help="Allow deleting all jobs of an environment.")
+@click.option(
+    "--prune-snapshots",
+    is_flag=True,
+    help="Delete snapshots that no lockfile refers to. Jobs of branches that are not merged yet may need them.",
+)
 @cache_option
 @scale_options
 @repository_options
@@ -39,6 +44,7 @@ def render(
     form: str | None,
     keep_going: bool,
     allow_empty: bool,
+    prune_snapshots: bool,
     no_cache: bool,
     shard: str | None,
     workers: int,
@@ -63,6 +69,8 @@ def render(
     from trainform.workspace.build import build
     from trainform.workspace.plan import BuildOptions
 
+    if prune_snapshots and (jobs or env or shard):
+        raise click.UsageError("--prune-snapshots cannot be combined with JOB, --env or --shard")
     if shard and (jobs or keep_going):
         raise click.UsageError(
             "--shard cannot be combined with JOB or --keep-going: every job of every shard must be good"
@@ -72,6 +80,7 @@ def render(
         environments=env,
         keep_going=keep_going,
         allow_empty=allow_empty,
+        prune_snapshots=prune_snapshots,
         detailed=form == "json",
         shard=chosen_shard(shard),
         workers=workers,

@@ -133,6 +133,8 @@ class _Comparison(NamedTuple):
         if lockfile is None or lockfile.underway or job[0] not in self.environments:
             return None
         lock = lockfile.lock
+        if lock is not lock.of_this_layout():
+            return None
         if not (
             lock.source in self.files[job[0]] and self._is_same_source(lock) and self._is_same_selection(job, lock)
         ):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.workspace.discovery import Workspace
 
-_FORMAT = 3
+_FORMAT = 4
 _PURPOSE = "cache"
 
 _WORTH_WRITING = 0.01
@@ -106,25 +106,12 @@ class BuildCache:
                 files.add(file)
         return Settled(files, jobs.only(job for job in good if jobs.source(job) in files))
 
-    def has_list(self, file: str, folders: Iterable[str]) -> bool:
-        """Whether the `kustomization.yaml` at `file` is known to list these folders."""
-        number, digest = self._known["lists"].get(file, (0, "")) if self._known else (0, "")
-        return digest == _digest(folders) and (found := self._identity(file)) is not None and found.number == number
-
-    def save(
-        self,
-        facts: JobTable,
-        files: Iterable[str] = (),
-        lists: Mapping[str, Iterable[str]] | None = None,
-        *,
-        quiet: bool = False,
-    ) -> None:
-        """Add `facts` of jobs, `files` that hold only those jobs, and `lists` of shared folders with their entries.
-        `quiet`: nothing was reported about shared inputs. Leaves out files changed after this run began: they may have
-        changed again since they were read."""
+    def save(self, facts: JobTable, files: Iterable[str] = (), *, quiet: bool = False) -> None:
+        """Add `facts` of jobs, and `files` that hold only those jobs. `quiet`: nothing was reported about shared
+        inputs. Leaves out files changed after this run began: they may have changed again since they were read."""
         if self._began is None or self._inputs is None or _digest_of_inputs(self._workspace) != self._inputs:
             return
-        known = self._known if self._has_same_inputs else {"files": {}, "lists": {}, "quiet": None}
+        known = self._known if self._has_same_inputs else {"files": {}, "quiet": None}
         is_first_quiet = quiet and known["quiet"] is None
         is_news = len(facts) > len(self.jobs) * _WORTH_WRITING
         if self._has_same_inputs and not (is_news or is_first_quiet):
@@ -133,7 +120,6 @@ class BuildCache:
         stamped = Counter(jobs.source(job) for job in facts if job in jobs)
         all_jobs = Counter(map(facts.source, facts))
         clean = self._stamped(file for file in files if stamped[file] == all_jobs[file])
-        named = lists or {}
         tree = {
             "made": _made(),
             "inputs": self._inputs,
@@ -141,7 +127,6 @@ class BuildCache:
             "jobs": jobs.to_json(),
             "identities": [self._identities[job] for job in jobs],
             "files": known["files"] | {file: (number, all_jobs[file]) for file, number in clean.items()},
-            "lists": known["lists"] | {f: (number, _digest(named[f])) for f, number in self._stamped(named).items()},
             "snapshots": self._stamped(map(paths.snapshot_file, paths.snapshots(self._root))),
         }
         with suppress(OSError):
@@ -220,7 +205,3 @@ def _own_code() -> int | None:
     modules = {each.value.partition(".")[0] for each in declared_plugins() if each.package == "trainform"}
     found = identity(file for module in sorted({"trainform", *modules}) for file in files_of(module))
     return found.number if found else None
-
-
-def _digest(names: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(names).encode(errors="surrogatepass")).hexdigest()[:16]

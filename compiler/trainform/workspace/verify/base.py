@@ -3,19 +3,19 @@ that somebody could review: a commit that brings its own snapshots, or edits a m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trainform.io.baseline import Commit
 from trainform.io.git import files_at
-from trainform.io.paths import LOCKS, SNAPSHOTS, JobId, exists, lockfile_path, snapshot_file
+from trainform.io.paths import LOCKS, JobId, lockfile_path
 from trainform.output.layout import job_folder
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.diff.scope import jobs_of
 from trainform.workspace.fingerprint import digest_of_file
-from trainform.workspace.lockfile import Lock, LockFile, line_of, lock_in
+from trainform.workspace.lockfile import Lock, line_of, lock_in
 from trainform.workspace.verify.verification import Mispin, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 def compare_with(commit: str, verified: Verification, workspace: Workspace) -> list[Verdict]:
     """The verdicts, after comparing the good jobs that changed since `commit`. With the same TrainJob and pins as then,
     a job must have the same bytes. Any other job, new ones included, must be proven by this installation, and pinned
-    to the current runtime and Environment or to those that this very job had then. Snapshots added since must be named
-    by a lockfile. Raises GitError."""
+    to the current runtime and Environment or to those that this very job had then. Raises GitError."""
     repository, locks = workspace.repository, workspace.locks
-    changed = Commit(repository.root, commit).changed([repository.settings.rendered, LOCKS, SNAPSHOTS])
+    changed = Commit(repository.root, commit).changed([repository.settings.rendered, LOCKS])
     comparison = _Comparison.of(commit, verified, jobs_of(changed, repository.settings), locks)
     judged = comparison.edited() | comparison.mispinned(_Today(workspace, verified.in_one_piece))
-    found = [judged.get(each.job, each) for each in verified.verdicts]
-    return [*found, *_unnamed(changed, workspace)]
+    return [judged.get(each.job, each) for each in verified.verdicts]
 
 
 class _Today:
@@ -129,16 +127,3 @@ def _message(cause: Cause, then: Lock | None) -> str:
     if then is None:
         return f"{what} is not the current one, and the job is new"
     return f"{what} is neither the current one nor the one that the job had at the base"
-
-
-def _unnamed(changed: Collection[str], workspace: Workspace) -> Iterator[Verdict]:
-    """A verdict for each file among the snapshots that was added or changed since the commit, and that no lockfile
-    names. One that was there before may be left over from a merge."""
-    root, locks = workspace.repository.root, workspace.locks
-    unnamed = {file for file in changed if file.startswith(f"{SNAPSHOTS}/") and exists(root, file)}
-    files = locks.passing(locks.ids()) if unnamed else ()
-    for file in files:
-        if isinstance(file, LockFile):
-            named = (digest for lock in (file.lock, file.previous) if lock for digest in lock.pins.snapshots)
-            unnamed.difference_update(map(snapshot_file, named))
-    yield from (Verdict(("", "", ""), "orphan", [file]) for file in sorted(unnamed))

@@ -13,6 +13,8 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.io import paths
 from trainform.io.paths import JobId, lockfile_path, snapshot_file
+from trainform.output import flux
+from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
 from trainform.workspace.behind import third_party, third_party_code
 from trainform.workspace.cache.build_cache import BuildCache
@@ -31,7 +33,7 @@ from trainform.workspace.frozen import (
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards
-from trainform.workspace.shared_files import shared_lists
+from trainform.workspace.shared.survey import Survey
 
 if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from trainform.workspace.lockfile import Pins
     from trainform.workspace.state import JobOnDisk, LockStore
 
-State = Literal["current", "unproven", "mispinned", "stale", "edited", "missing", "orphan"]
+State = Literal["current", "unproven", "mispinned", "stale", "edited", "missing", "orphan", "foreign"]
 
 
 class Mispin(NamedTuple):
@@ -108,7 +110,7 @@ def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached
     cache = BuildCache.open(workspace, enabled=cached and shard == ALL and not workspace.asked)
     whole = _verify_jobs(workspace, shard, workers, cache)
     if shard.is_first:
-        found = _of_no_job(workspace, whole.present, cache)
+        found = _of_no_job(workspace, whole.present)
         whole.verdicts += (each for each in found if not workspace.asked or each.job[0] in workspace.asked)
     jobs = whole.present.union(workspace.locks.ids())
     whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
@@ -241,8 +243,9 @@ class _Examination:
         frozen = self.frozen.get(job)
         if frozen is None or on_disk.lockfile.underway:
             return Verdict(job, "stale", _within(on_disk, on_disk.digests))
-        if frozen.lock.source != frozen.document.file:
-            return Verdict(job, "stale", [lockfile_path(job)])
+        if on_disk.has_earlier_list or frozen.lock.source != frozen.document.file:
+            files = _within(on_disk, [FILE]) if on_disk.has_earlier_list else [lockfile_path(job)]
+            return Verdict(job, "stale", files)
         return Verdict(job, "unproven")
 
     def _is_provable(self, job: FrozenJob) -> bool:
@@ -295,34 +298,21 @@ def _within(on_disk: JobOnDisk, names: Collection[str]) -> list[str]:
     return [f"{on_disk.folder}/{name}" for name in names]
 
 
-def _of_no_job(workspace: Workspace, present: Collection[JobId], cache: BuildCache) -> Iterator[Verdict]:
-    """Verdicts for what belongs to no `present` job: deleted jobs, wrong lists of shared folders, stray files."""
+def _of_no_job(workspace: Workspace, present: Collection[JobId]) -> Iterator[Verdict]:
+    """Verdicts for what belongs to no `present` job: deleted jobs, files of namespaces, and whatever else is there."""
     locks = workspace.locks
     gone = _Examination(environments=(), locks=locks)
     yield from (gone.by_digests(job) for job in locks.ids() if job not in present)
-    yield from _lists(locks, cache)
-    yield from _strays(locks, present)
+    rendered = workspace.repository.settings.rendered
+    for each in Survey.of(workspace, locks.ids()).findings(unrendered=present):
+        state: State = "stale" if each.state == "outdated" else each.state
+        yield Verdict(_place(each.path, rendered), state, [each.path])
 
 
-def _lists(locks: LockStore, cache: BuildCache) -> Iterator[Verdict]:
-    repository, jobs = locks.repository, locks.ids()
-    for each in shared_lists(repository.settings.rendered, jobs, set(jobs)):
-        if cache.has_list(each.file, each.folders):
-            continue
-        found = paths.file_bytes(repository.root, each.file)
-        if not each.is_current(found):
-            state: State = "missing" if found is None else "edited"
-            yield Verdict((each.environment, each.namespace, ""), state, [each.file])
-
-
-def _strays(locks: LockStore, present: Collection[JobId]) -> Iterator[Verdict]:
-    """Files below an environment of `rendered/` that are neither in a job's folder nor a shared list."""
-    repository, jobs = locks.repository, locks.ids()
-    rendered = repository.settings.rendered
-    lists = {each.file for each in shared_lists(rendered, jobs, set(jobs))}
-    known = {job_folder(rendered, *job) for job in jobs} | {"/".join((rendered, *job)) for job in present}
-    for path in paths.files_below(repository.root, rendered, without=known):
-        environment, *parts = path.removeprefix(f"{rendered}/").split("/")
-        namespace, name = [*parts[:-1], "", ""][:2]
-        if parts and path not in lists:
-            yield Verdict((environment, namespace, name), "orphan", [path])
+def _place(path: str, rendered: str) -> JobId:
+    """What a path outside of the jobs' folders says about environment, namespace and job."""
+    for above in (f"{rendered}/{flux.FOLDER}/", f"{rendered}/", f"{paths.LOCKS}/"):
+        if path.startswith(above):
+            environment, namespace, name = [*path.removeprefix(above).split("/")[:-1], "", "", ""][:3]
+            return environment, namespace, name
+    return "", "", ""

@@ -1,0 +1,1 @@
+"""Files in `rendered/` and `.trainform/` that no single job owns."""
