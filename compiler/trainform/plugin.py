@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.api.runtime import MpiPolicy as MpiPolicy
+from trainform.core.devices import is_uncounted as is_uncounted
 from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
 from trainform.core.gang import Gang as Gang
 from trainform.core.jobset_view import NODE_CONTAINER as NODE_CONTAINER

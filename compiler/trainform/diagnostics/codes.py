@@ -136,7 +136,7 @@ CODES: dict[str, str] = {
     # TF6xx: lints
     "TF601": "GPU image or runtime, but no GPU requested",
     "TF602": "GPUs requested for a CPU image",
-    "TF603": "GPU slices are not counted as GPUs",
+    "TF603": "devices are not counted as GPUs",
     "TF604": "too little shared memory for several GPU processes",
     "TF605": "flag contradicts an injected variable",
     "TF606": "port used twice in a pod",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from trainform.plugin import Plan, Plugin
 from trainform_plugins.lints.commands import drops_the_launcher
+from trainform_plugins.lints.devices import devices_do_not_count
 from trainform_plugins.lints.finished import finished
-from trainform_plugins.lints.gpus import cpu_image_with_gpus, gpu_image_without_gpus, slices_do_not_count
+from trainform_plugins.lints.gpus import cpu_image_with_gpus, gpu_image_without_gpus
 from trainform_plugins.lints.hosts import host_network_without_cluster_names, host_of_no_pod, no_host_names
 from trainform_plugins.lints.images import impossible_images, unpinned_images
 from trainform_plugins.lints.initializers import values_reach_no_initializer
@@ -19,7 +20,7 @@ from trainform_plugins.lints.torchrun import contradicting_flags
 LINTS = (
     gpu_image_without_gpus,
     cpu_image_with_gpus,
-    slices_do_not_count,
+    devices_do_not_count,
     little_shared_memory,
     contradicting_flags,
     port_used_twice,
