@@ -147,7 +147,7 @@ def count_per_node(
     if outcomes != {chosen}:
         told = " or ".join(sorted(map(str, outcomes)))
         how = " at random" if len(outcomes) > 1 else ", counting a share of a GPU as devices"
-        plan.deviates("D09", f"the controller would set {what} to {told}{how}, not {ours!s}", path=path)
+        plan.deviates("D09", f"the controller would set {what} to {told}{how}; here it is {ours!s}", path=path)
     return ours
 
 

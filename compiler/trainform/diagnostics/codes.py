@@ -90,6 +90,7 @@ CODES: dict[str, str] = {
     "TF362": "unknown Volcano queue",
     "TF363": "task groups do not match the pods",
     "TF364": "topology and gang use different schedulers",
+    "TF365": "job enters the default queue",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",
@@ -163,6 +164,13 @@ CODES: dict[str, str] = {
     "TF627": "custom resource that may be missing",
     "TF628": "name without its content hash",
     "TF629": "subdomain shared by all versions of a job",
+    "TF630": "reference to a variable that nothing replaces",
+    "TF631": "variable replaces what the framework sets",
+    "TF632": "label or annotation without effect here",
+    "TF633": "one node becomes two pods",
+    "TF634": "nothing starts the processes of a node",
+    "TF635": "parallelism or completions replaced",
+    "TF636": "variables of another MPI version",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

@@ -12,6 +12,7 @@ from trainform_plugins.lints.finished import Finished, values
 GPU_WORD = re.compile(r"(?:^|[^a-z])(?:cuda|gpu|rocm|nvcr)")
 CPU_WORD = re.compile(r"(?:^|[^a-z])cpu(?:[^a-z]|$)")
 
+
 def gpu_image_without_gpus(job: Finished) -> None:
     """A GPU job that requests no GPUs gets none, and one process per node.
 

@@ -111,7 +111,7 @@ def contradicting_flags(job: Finished) -> None:
 
 
 def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bool, Flag]]) -> None:
-    injected = _injected(job, pods, node)
+    injected = injected_into(job, pods, node)
     # Without the flag, there would be a process for each CPU: TF603 says so.
     is_miscounted = not sets_processes(job.plan) and bool(uncounted(job.plan, pods, node))
     for of_accelerate, flag in flags:
@@ -130,7 +130,8 @@ def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bo
         )
 
 
-def _injected(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | None:
+def injected_into(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | None:
+    """The rendezvous that a container is told of; None if it is told nothing."""
     variables = values(node)
     if "PET_NNODES" not in variables or "PET_NPROC_PER_NODE" not in variables:
         return None
