@@ -16,6 +16,7 @@ from trainform_plugins.lints.hosts import (
 )
 from trainform_plugins.lints.images import impossible_images, unpinned_images
 from trainform_plugins.lints.initializers import values_reach_no_initializer
+from trainform_plugins.lints.marks import marks_without_effect
 from trainform_plugins.lints.mpi import (
     images_differ,
     launcher_does_not_wait,
@@ -59,6 +60,7 @@ LINTS = (
     limits_only,
     gang_without_timeout,
     crowded_job,
+    marks_without_effect,
     values_reach_no_initializer,
 )
 """The lints of the finished JobSet, one function each; the docstring says why it exists."""
