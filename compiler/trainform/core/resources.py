@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.devices import counts_as_gpu, is_gpu, is_gpu_share
+from trainform.k8s.devices import counts_as_gpu, is_gpu, is_gpu_share
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from trainform.core.devices import is_gpu
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP
 from trainform.core.pod_set import upsert
 from trainform.core.resources import cpu_count, gpu_count, gpu_names, merge_resources
+from trainform.k8s.devices import is_gpu
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:

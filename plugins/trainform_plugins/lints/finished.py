@@ -14,7 +14,6 @@ from trainform.plugin import (
     ReplicatedJob,
     Tree,
     Where,
-    blame,
     value_at,
 )
 
@@ -35,7 +34,7 @@ class Finished(NamedTuple):
         runtime = self.plan.runtime_document
         if not self.plan.job.spec.runtime_patches and value_at(runtime.tree, found, _MISSING) is not _MISSING:
             return {"place": runtime, "path": found}
-        place, found = blame(self.plan, self.jobset.tree, path)
+        place, found = self.plan.blame(self.jobset.tree, path)
         return {"place": place, "path": found}
 
     def trainers(self, pods: ReplicatedJob, container: Tree, field: str) -> Where:
