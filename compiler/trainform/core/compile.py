@@ -15,6 +15,7 @@ from trainform.core.gitops import content_hash
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
+from trainform.core.placeholders import with_hint
 from trainform.core.plan import Plan
 from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
@@ -93,7 +94,7 @@ def compile_documents(
     jobs = [compile_job(item, shared) for item in selected]
     failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
-    told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    told = [*map(with_hint, inputs.diagnostics), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
     return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
 
 
@@ -183,6 +184,7 @@ def _result(
     item: Input, shared: Shared, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
     _, namespace, name = item.key
+    diagnostics = [*map(with_hint, diagnostics)]
     told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,
