@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
+from trainform.api.placeholders import with_hint
 from trainform.api.runtime import FRAMEWORKS
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
@@ -15,7 +16,6 @@ from trainform.core.gitops import content_hash
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline, PluginFailure
-from trainform.core.placeholders import with_hint
 from trainform.core.plan import Plan
 from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
