@@ -179,6 +179,18 @@ LEVELS = entries(
     closed("nodeLabel", nodeLabel=NAME), minItems=1, maxItems=16, **{"x-kubernetes-list-map-keys": ["nodeLabel"]}
 )
 
+# The number of devices in a request, of every version of the API: in `exactly` since v1beta2.
+DEVICE_COUNT: dict[str, Schema] = {
+    "count": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1},
+    "allocationMode": {"type": "string", "enum": ["ExactCount", "All"]},
+}
+DEVICE_REQUEST: Schema = {
+    "type": "object",
+    "properties": {**DEVICE_COUNT, "exactly": {"type": "object", "properties": DEVICE_COUNT}},
+}
+DEVICES: Schema = {"type": "object", "properties": {"requests": entries(DEVICE_REQUEST)}}
+CLAIM: Schema = {"type": "object", "properties": {"devices": DEVICES}}
+
 FACT_KINDS: dict[str, Schema] = {
     "Amount": AMOUNT,
     # An object pulled from a cluster has a lot more in its metadata.
@@ -204,6 +216,7 @@ FACT_KINDS: dict[str, Schema] = {
         overhead=closed(podFixed=AMOUNTS),
         scheduling=closed(nodeSelector=LABELS, tolerations=TOLERATIONS),
     ),
+    "ResourceClaimTemplate": fact("spec", spec=closed("spec", metadata=ANYTHING, spec=CLAIM)),
     # Kueue
     "WorkloadPriorityClass": fact("value", value=INT32, description=STRING),
     "ClusterQueue": fact(

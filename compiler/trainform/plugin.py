@@ -20,7 +20,6 @@ from trainform.core.pod_set import PodSet as PodSet
 from trainform.core.pod_set import TrainerFields as TrainerFields
 from trainform.core.pod_set import upsert as upsert
 from trainform.core.provenance import Source as Source
-from trainform.core.provenance import blame as blame
 from trainform.core.resources import gpu_count as gpu_count
 from trainform.core.schedulers import SCHEDULER_NAMES as SCHEDULER_NAMES
 from trainform.core.schedulers import check_schedulers as check_schedulers
@@ -48,6 +47,7 @@ from trainform.diagnostics import Path as Path
 from trainform.diagnostics import Place as Place
 from trainform.diagnostics.suggest import did_you_mean as did_you_mean
 from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
+from trainform.k8s.devices import is_uncounted as is_uncounted
 from trainform.k8s.labels import selector_keys as selector_keys
 from trainform.k8s.labels import selector_matches as selector_matches
 from trainform.k8s.pod_requests import format_requests as format_requests

@@ -34,7 +34,7 @@ class GoldenCase(NamedTuple):
     def loaded(self) -> Loaded:
         """All input files as one stream, in the order of their names."""
         root = self.folder / "input"
-        files = [load(file.read_bytes(), file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.yaml"))]
+        files = [load(file.read_bytes(), file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.[yj]*"))]
         return Loaded([d for file in files for d in file.documents], [d for file in files for d in file.diagnostics])
 
     def expected(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, deprecation
+from trainform.api.placeholders import with_hint
 from trainform.api.runtime import FRAMEWORKS
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
@@ -93,7 +94,7 @@ def compile_documents(
     jobs = [compile_job(item, shared) for item in selected]
     failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
-    told = [*inputs.diagnostics, *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    told = [*map(with_hint, inputs.diagnostics), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
     return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
 
 
@@ -183,6 +184,7 @@ def _result(
     item: Input, shared: Shared, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
     _, namespace, name = item.key
+    diagnostics = [*map(with_hint, diagnostics)]
     told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,

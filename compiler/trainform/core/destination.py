@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import TrainJob
 from trainform.diagnostics import Diagnostic, Position
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from trainform.core.patches.objects import ObjectPatch, PatchProblem
     from trainform.diagnostics import Path
     from trainform.source import Document
+
+
+class PatchedObjects(NamedTuple):
+    """A job's objects after the final patches, the problems that these cause, and, by `Kind/name`, the last patch that
+    changed an object."""
+
+    objects: list[Tree]
+    diagnostics: list[Diagnostic]
+    changed: dict[str, int]
 
 
 @dataclass(slots=True, eq=False)
@@ -83,11 +92,10 @@ class Destination:
         labels = item.model.metadata.labels if isinstance(item.model, TrainJob) else labels_of(item.document.tree)
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
-    def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> tuple[list[Tree], list[Diagnostic]]:
-        """A job's built objects after the final patches, and the problems that these cause. Patches match an object by
-        its `stable` name."""
+    def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> PatchedObjects:
+        """A job's built objects after the final patches. Patches match an object by its `stable` name."""
         if self.document is None or not self.patches:
-            return objects, []
+            return PatchedObjects(objects, [], {})
         from trainform.core.patches.consistency import consistency_problems
         from trainform.core.patches.objects import apply_patches, known_as
 
@@ -95,7 +103,19 @@ class Destination:
         self.matched.append(patched.matched)
         self.objects += [known_as(tree, stable) for tree in objects]
         problems = (*patched.problems, *consistency_problems(objects, patched))
-        return patched.objects, [_diagnostic(problem, self.document) for problem in problems]
+        told = [_diagnostic(problem, self.document) for problem in problems]
+        return PatchedObjects(patched.objects, told, patched.changed)
+
+    def setter(self, tree: Tree, path: Path, stable: Callable[[str], str]) -> Path:
+        """The last patch that sets the element at `path` of a patched object, as a path in the Environment: inside the
+        patch, unless that is a text. Empty if there is none."""
+        from trainform.core.patches.objects import setter
+
+        found = setter(tree, path, self.patches, stable)
+        if found is None or self.document is None:
+            return ()
+        patch = patch_path(int(found[0]))
+        return patch if isinstance(value_at(self.document.tree, patch), str) else (*patch, *found[1:])
 
     def unmatched(self) -> list[Diagnostic]:
         """Errors for patches that matched nothing in any job. Meaningful only if every job was rendered."""
@@ -136,6 +156,11 @@ class Destination:
                     ("spec", "scheduling", "kueue", "steps", name),
                     self.document,
                 )
+
+
+def patch_path(index: int) -> Path:
+    """The path of a final patch in an Environment."""
+    return ("spec", "patches", index, "patch")
 
 
 def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:

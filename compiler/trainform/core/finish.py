@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.core.gitops import annotate
-from trainform.core.provenance import blame
 from trainform.k8s.defaults import admit
 from trainform.k8s.rules import jobset as jobset_rules
 from trainform.k8s.schema import validate as schema
@@ -127,7 +126,7 @@ def _tell_members(plan: Plan, tree: Tree) -> None:
 def _report(plan: Plan, tree: Tree, problem: SchemaProblem, severity: Severity = "error") -> None:
     """Report a problem of a rendered object once. If its source already has an error, add the object's name to that one
     instead."""
-    source, path = blame(plan, tree, problem.path)
+    source, path = plan.blame(tree, problem.path)
     name = object_name(tree)
     for index, told in enumerate(plan.diagnostics):
         if told.severity == severity == "error" and told.place is source and told.path == path and not told.object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from trainform.core.destination import patch_path
 from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
@@ -14,7 +15,7 @@ from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
 from trainform.diagnostics.order import has_errors
-from trainform.k8s.tree import Tree, object_name
+from trainform.k8s.tree import Tree, object_name, value_at
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -68,6 +69,8 @@ class Plan:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     _jobset: JobSetView | None = None
+    _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
+    """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
 
     @property
     def environment(self) -> Environment:
@@ -166,7 +169,7 @@ class Plan:
         that set it."""
         where: Where = {"source": source, "object": object_name(tree), "object_path": path}
         if source is None:
-            where["place"], where["path"] = blame(self, tree, path)
+            where["place"], where["path"] = self.blame(tree, path)
         self.report(code, message, severity=severity, hint=hint, **where)
 
     def warn(self, code: str, message: str, *, hint: str = "", **where: Unpack[Where]) -> None:
@@ -241,5 +244,18 @@ class Plan:
 
     def patch(self) -> None:
         """Apply the Environment's final patches to the built objects, and report what they break."""
-        self.objects, problems = self.destination.patch(self.objects, self.stable)
+        built = {object_name(tree): tree for tree in self.objects} if self.destination.patches else {}
+        self.objects, problems, changed = self.destination.patch(self.objects, self.stable)
         self.diagnostics += problems
+        self._patched = {name: (built[name], last) for name, last in changed.items()}
+
+    def blame(self, tree: Tree, path: Path) -> tuple[Document, Path]:
+        """The document and path that set the element at `path` of a finished object: a patch of the Environment, else
+        as `blame` of provenance tells."""
+        document, patched = self.destination.document, self._patched.get(object_name(tree))
+        if document is not None and patched is not None:
+            before, last = patched
+            is_gone = value_at(tree, path, None) is None and value_at(before, path, None) is not None
+            if found := self.destination.setter(tree, path, self.stable) or (patch_path(last) if is_gone else ()):
+                return document, found
+        return blame(self, tree, path)

@@ -89,10 +89,10 @@ def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     if trainer is not None:
         return plan.job_document, trainer
     for source, root in _sources(plan):
-        found = _follow(source.tree, root, tree, path)
+        found = follow(source.tree, root, tree, path)
         if found is not None:
             return source, found
-    parent = _follow(plan.runtime_document.tree, TEMPLATE, tree, path[:-1])
+    parent = follow(plan.runtime_document.tree, TEMPLATE, tree, path[:-1])
     if parent is not None:
         return plan.runtime_document, (*parent, path[-1])
     return plan.job_document, ("spec", "runtimeRef", "name")
@@ -116,7 +116,7 @@ def _trainer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
     head = "resourcesPerNode" if field[0] == "resources" else field[0]
     rendered = value_at(tree, container)
     renamed = {**rendered, head: rendered.get(field[0])}
-    return _follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
+    return follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
 
 
 def _is_trainer(tree: Tree, path: Path) -> bool:
@@ -149,7 +149,7 @@ def _sources(plan: Documents) -> list[tuple[Document, Path]]:
     return [*roots, (plan.runtime_document, TEMPLATE)]
 
 
-def _follow(source: Any, root: Path, tree: Any, path: Path) -> Path | None:
+def follow(source: Any, root: Path, tree: Any, path: Path) -> Path | None:
     """`path` of the rendered tree as a path of `source`, matching list elements by name."""
     node = value_at(source, root)
     found: list[str | int] = list(root)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from trainform.k8s.devices import counts_as_gpu, is_gpu, is_gpu_share
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from trainform.k8s.tree import Tree
-
-NO_DEVICE = ("gpumem", "gpucores", "gpualloc")
-"""GPU shares that schedulers offer next to the device itself (D09)."""
 
 
 def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
@@ -33,8 +30,8 @@ def merge_resources(base: Tree | None, override: Tree | None) -> Tree:
 
 
 def gpu_count(resources: Tree | None) -> int:
-    """Whole GPUs per node, from requests, else limits (D09). 0 without a GPU."""
-    return _first_count(resources, _devices)
+    """Whole GPUs per node, from requests, else limits; one if only a share of a GPU is requested (D09). 0 without."""
+    return _first_count(resources, _gpus) or _first_count(resources, _shared_gpus)
 
 
 def cpu_count(resources: Tree | None) -> int:
@@ -51,18 +48,16 @@ def _first_count(resources: Tree | None, count: Callable[[Tree], int]) -> int:
 
 
 def gpu_names(resources: Iterable[str]) -> list[str]:
-    """The resource names that the controller counts as GPUs: any that contain "gpu"."""
-    return [name for name in resources if "gpu" in name.lower()]
+    """The resource names that the controller counts as GPUs."""
+    return [name for name in resources if counts_as_gpu(name)]
 
 
-@lru_cache
-def is_device(name: str) -> bool:
-    """Whether a resource of this name counts as a GPU (D09)."""
-    return bool(gpu_names([name])) and not any(share in name.lower() for share in NO_DEVICE)
-
-
-def _devices(resources: Tree) -> int:
-    names = [name for name in resources if is_device(name)]
+def _gpus(resources: Tree) -> int:
+    names = [name for name in resources if is_gpu(name)]
     if len(names) > 1:
         names.sort(key=lambda n: (not n.endswith("/gpu"), -whole_units(resources[n]), n))
     return whole_units(resources[names[0]]) if names else 0
+
+
+def _shared_gpus(resources: Tree) -> int:
+    return int(any(whole_units(amount) > 0 for name, amount in resources.items() if is_gpu_share(name)))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP
 from trainform.core.pod_set import upsert
-from trainform.core.resources import cpu_count, gpu_count, gpu_names, is_device, merge_resources
+from trainform.core.resources import cpu_count, gpu_count, gpu_names, merge_resources
+from trainform.k8s.devices import is_gpu
 from trainform.k8s.quantity import whole_units
 
 if TYPE_CHECKING:
@@ -47,10 +48,13 @@ def merge_trainer_resources(plan: Plan, pods: PodSet) -> None:
     node, trainer = pods.container(NODE_CONTAINER), plan.job.spec.trainer
     if node is None or trainer is None or not trainer.resources_per_node:
         return
-    node["resources"] = merge_resources(node.get("resources"), trainer.resources_per_node)
+    runtimes = node.get("resources") or {}
+    node["resources"] = merge_resources(runtimes, trainer.resources_per_node)
     pods.record_source(RESOURCES, "resources", container=node)
     if trainer.resources_per_node.get("claims"):
         plan.deviates("D21", "the controller would drop resourcesPerNode.claims", path=(*RESOURCES[1], "claims"))
+    elif runtimes.get("claims"):
+        plan.deviates("D21", "the controller would drop the runtime's resource claims", path=RESOURCES[1])
 
 
 def no_reserved_variables(plan: Plan, reserved: Sequence[str], hint: str) -> None:
@@ -126,8 +130,8 @@ def count_per_node(
     """`count(gpus, cpus)`, such as a number of processes, for a node with the merged `resources`.
 
     If the controller would count differently, reports D03 (it reads only the TrainJob's or the runtime's resources) or
-    D09 (it picks one of several GPU resources at random), calling the number `what`. `counts_always`: the controller
-    counts even without `spec.trainer`, where it otherwise sets nothing (D08).
+    D09 (it picks one of several GPU resources at random, shares included), calling the number `what`. `counts_always`:
+    the controller counts even without `spec.trainer`, where it otherwise sets nothing (D08).
     """
     ours = count(gpu_count(resources), cpu_count(resources))
     if plan.job.spec.trainer is None and not counts_always:
@@ -142,7 +146,8 @@ def count_per_node(
     outcomes = {count(gpus, cpu_count(bare)) for gpus in _controllers_gpu_counts(bare)}
     if outcomes != {chosen}:
         told = " or ".join(sorted(map(str, outcomes)))
-        plan.deviates("D09", f"the controller would set {what} to {told} at random", path=path)
+        how = " at random" if len(outcomes) > 1 else ", counting a share of a GPU as devices"
+        plan.deviates("D09", f"the controller would set {what} to {told}{how}; here it is {ours!s}", path=path)
     return ours
 
 
@@ -150,7 +155,7 @@ def _is_unequivocal(resources: Tree | None) -> bool:
     """Whether the GPU count is unambiguous: at most one GPU resource, and it is a device."""
     asked = resources or {}
     names = gpu_names({*(asked.get("requests") or ()), *(asked.get("limits") or ())})
-    return not names or (len(names) == 1 and is_device(names[0]))
+    return not names or (len(names) == 1 and is_gpu(names[0]))
 
 
 def _controllers_resources(plan: Plan) -> Tree | None:

@@ -90,6 +90,7 @@ CODES: dict[str, str] = {
     "TF362": "unknown Volcano queue",
     "TF363": "task groups do not match the pods",
     "TF364": "topology and gang use different schedulers",
+    "TF365": "job enters the default queue",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",
@@ -136,7 +137,7 @@ CODES: dict[str, str] = {
     # TF6xx: lints
     "TF601": "GPU image or runtime, but no GPU requested",
     "TF602": "GPUs requested for a CPU image",
-    "TF603": "GPU slices are not counted as GPUs",
+    "TF603": "devices are not counted as GPUs",
     "TF604": "too little shared memory for several GPU processes",
     "TF605": "flag contradicts an injected variable",
     "TF606": "port used twice in a pod",
@@ -163,6 +164,13 @@ CODES: dict[str, str] = {
     "TF627": "custom resource that may be missing",
     "TF628": "name without its content hash",
     "TF629": "subdomain shared by all versions of a job",
+    "TF630": "reference to a variable that nothing replaces",
+    "TF631": "variable replaces what the framework sets",
+    "TF632": "label or annotation without effect here",
+    "TF633": "one node becomes two pods",
+    "TF634": "nothing starts the processes of a node",
+    "TF635": "parallelism or completions replaced",
+    "TF636": "variables of another MPI version",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

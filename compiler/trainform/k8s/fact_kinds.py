@@ -10,6 +10,7 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "LimitRange": ("v1",),
     "PriorityClass": ("scheduling.k8s.io/v1",),
     "RuntimeClass": ("node.k8s.io/v1",),
+    "ResourceClaimTemplate": ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"),
     "WorkloadPriorityClass": _KUEUE,
     "ClusterQueue": _KUEUE,
     "Cohort": _KUEUE_FROM_ALPHA,
@@ -20,5 +21,5 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
 }
 """API versions of each kind, all in one group, newest first."""
 
-CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue"})
+CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue", "ResourceClaimTemplate"})
 """Kinds without a namespace."""

@@ -18,6 +18,10 @@ class Complaint:
 
 
 _CONFLICT = re.compile(r"^(?:<{7} .*|={7}$|>{7} .*)", re.MULTILINE)
+_EXPRESSION = re.compile(r"^[ \t]*(?:\{\{|\{%).*", re.MULTILINE)
+"""A line that begins with a template's expression or statement."""
+
+_OF_HELM = re.compile(r"\.(?:Values|Release|Chart|Capabilities)\b|\$\w*\s*:=|\b(?:include|define)\b|\$\.")
 _FENCE = re.compile(r"^ *```", re.MULTILINE)
 _SEPARATOR = re.compile(r"^(?: +---|-{4,}) *$", re.MULTILINE)
 _LOOKALIKE = re.compile(
@@ -39,9 +43,18 @@ def foreign(text: str, index: int) -> Complaint | None:
     if found := _CONFLICT.search(text):
         message = f"{found[0].split()[0]} marks an unresolved merge conflict"
         return Complaint(found.start(), message, "keep one side and delete the three markers")
+    if found := _EXPRESSION.search(text):
+        return _template(text, found)
     start = text.rfind("\n", 0, max(text.rfind("\n", 0, index), 0)) + 1
     end = text.find("\n", index)
     return _nearby(text, start, end if end >= 0 else len(text))
+
+
+def _template(text: str, found: re.Match[str]) -> Complaint:
+    at = found.end() - len(found[0].lstrip())
+    if _OF_HELM.search(text):
+        return Complaint(at, "this is a Helm template, not YAML", "render the chart first, with helm template")
+    return Complaint(at, "this is a template, not YAML", "rename the file to .yaml.j2 to render it")
 
 
 def _nearby(text: str, start: int, end: int) -> Complaint | None:

@@ -26,6 +26,22 @@ def read_json(text: str) -> Any:
     return tree
 
 
+def split_values(text: str) -> list[tuple[int, str]]:
+    """The JSON values that follow each other in a text, as `jq` and client libraries print them, each with its offset.
+    ValueError if anything is not JSON."""
+    found: list[tuple[int, str]] = []
+    at = 0
+    while start := _BLANKS.match(text, at):
+        if start.end() == len(text):
+            return found
+        try:
+            _, at = _PLAIN.raw_decode(text, start.end())
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        found.append((start.end(), text[start.end() : at]))
+    return found
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree = dict(pairs)
     if len(tree) != len(pairs):
@@ -51,6 +67,8 @@ def _height(tree: Any) -> int:
     return 1 + max(map(_height, tree), default=0) if isinstance(tree, list) else 0
 
 
+_PLAIN = json.JSONDecoder()
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_refuse)
 
 

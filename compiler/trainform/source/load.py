@@ -10,7 +10,7 @@ from yaml.error import YAMLError
 from trainform.diagnostics import Diagnostic, Path
 from trainform.source.build import Builder
 from trainform.source.document import Document
-from trainform.source.json_text import read_json
+from trainform.source.json_text import read_json, split_values
 from trainform.source.parser import LimitError, compose
 from trainform.source.part import Part
 from trainform.source.text import Source, decode, split_documents
@@ -41,15 +41,30 @@ def load_source(source: Source) -> Loaded:
 
 
 def _load_json(source: Source, loaded: Loaded) -> bool:
-    """Loads a source that is one JSON object; False if the YAML parser must read it."""
+    """Loads a source of one JSON object, or of several in a row; False if the YAML parser must read it."""
     if not source.text.lstrip().startswith("{"):
         return False
     try:
         tree = read_json(source.text)
     except ValueError:
-        return False
+        return _load_json_values(source, loaded)
     _add_objects(Parsed(Part(source, 0, source.text), tree), loaded)
     return True
+
+
+def _load_json_values(source: Source, loaded: Loaded) -> bool:
+    try:
+        values = split_values(source.text)
+    except ValueError:
+        return False
+    for start, text in values if len(values) > 1 else ():
+        part = Part(source, start, text)
+        try:
+            parsed = Parsed(part, read_json(text))
+        except ValueError:
+            parsed = read_part(part)
+        _add_objects(parsed, loaded)
+    return len(values) > 1
 
 
 class Parsed(NamedTuple):

@@ -14,7 +14,13 @@ from trainform_plugins.kueue.labels import (
     wants_multikueue,
 )
 from trainform_plugins.kueue.multikueue import goes_alone
-from trainform_plugins.kueue.queues import has_queue, labels_are_sound, priority_is_declared, queue_admits
+from trainform_plugins.kueue.queues import (
+    enters_the_default_queue,
+    has_queue,
+    labels_are_sound,
+    priority_is_declared,
+    queue_admits,
+)
 from trainform_plugins.kueue.topology import (
     fits_the_pods,
     groups_are_pairs,
@@ -23,7 +29,15 @@ from trainform_plugins.kueue.topology import (
     shares_the_pods_with_a_gang,
 )
 
-JOBSET_CHECKS = (labels_are_sound, queue_admits, has_queue, priority_is_declared, goes_alone, needs_newer_kueue)
+JOBSET_CHECKS = (
+    labels_are_sound,
+    queue_admits,
+    enters_the_default_queue,
+    has_queue,
+    priority_is_declared,
+    goes_alone,
+    needs_newer_kueue,
+)
 TOPOLOGY_CHECKS = (
     one_of_each,
     fits_the_pods,

@@ -62,6 +62,19 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
         )
 
 
+def enters_the_default_queue(plan: Plan, jobset: JobSetView) -> None:
+    """Kueue takes a job without a queue into LocalQueue `default` of its namespace, if there is one."""
+    if not text(jobset.labels, QUEUE) and queue_of(plan, jobset):
+        plan.report(
+            "TF365",
+            f"Kueue takes this job into LocalQueue {DEFAULT_QUEUE} of namespace {plan.namespace}, as it names no queue",
+            severity="info",
+            hint=f"write the label {QUEUE}: {DEFAULT_QUEUE}, so that the engine leaves Kueue's fields alone, or "
+            "another queue",
+            path=("metadata", "labels"),
+        )
+
+
 def queue_admits(plan: Plan, jobset: JobSetView) -> None:
     """The LocalQueue is in the job's namespace, and its ClusterQueue admits that namespace."""
     queue = text(jobset.labels, QUEUE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from trainform.plugin import JobSetView, Path, Plan, table, tables
-from trainform_plugins.lifecycle.source import ENGINES, engine_of, report
+from trainform_plugins.lifecycle.source import ENGINES, engine_of
 
 TTL = "ttlSecondsAfterFinished"
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
@@ -23,8 +23,7 @@ def deletes_itself(plan: Plan, jobset: JobSetView) -> None:
     if not engine or "ttl" in plan.environment.spec.gitops.allow:
         return
     for path in _ttl_paths(jobset):
-        report(
-            plan,
+        plan.report_object(
             jobset.tree,
             path,
             "TF620",
@@ -53,8 +52,7 @@ def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:
     for index, policy in enumerate(tables(jobset.spec, "volumeClaimPolicies")):
         if table(policy, "retentionPolicy").get("whenDeleted") == "Retain":
             continue
-        report(
-            plan,
+        plan.report_object(
             jobset.tree,
             ("spec", "volumeClaimPolicies", index),
             "TF621",
@@ -78,8 +76,7 @@ def is_made_anew(plan: Plan, jobset: JobSetView) -> None:
     if str(annotations.get(FLUX_FORCE, "")).lower() == "enabled":
         forcing.append((FLUX_FORCE, f"{FLUX_FORCE}: {annotations[FLUX_FORCE]}"))
     for key, what in forcing:
-        report(
-            plan,
+        plan.report_object(
             jobset.tree,
             ("metadata", "annotations", key),
             "TF622",

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from trainform.plugin import JobSetView, Path, Plan, ReplicatedJob, table, tables
-from trainform_plugins.lifecycle.source import report
 
 CONFIG_MAPS = ("configMap", "configMapRef", "configMapKeyRef")
 """Pod fields that refer to a ConfigMap by its `name`."""
@@ -37,8 +36,7 @@ def names_that_do_not_follow(plan: Plan, jobset: JobSetView) -> None:
 
 
 def _tell(plan: Plan, jobset: JobSetView, path: Path, old: str, hint: str) -> None:
-    report(
-        plan,
+    plan.report_object(
         jobset.tree,
         path,
         "TF628",
@@ -95,8 +93,7 @@ def shared_subdomain(plan: Plan, jobset: JobSetView) -> None:
     """
     subdomain = table(jobset.spec, "network").get("subdomain")
     if subdomain and plan.name != plan.stable_name:
-        report(
-            plan,
+        plan.report_object(
             jobset.tree,
             ("spec", "network", "subdomain"),
             "TF629",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainform.plugin import JobSetView, Plan, did_you_mean, table
-from trainform_plugins.lifecycle.source import ENGINES, engine_of, report
+from trainform_plugins.lifecycle.source import ENGINES, engine_of
 
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
 """Annotations that Argo CD treats as hooks."""
@@ -38,8 +38,7 @@ def is_a_hook(plan: Plan) -> None:
     for tree in plan.objects:
         annotations = table(table(tree, "metadata"), "annotations")
         for key in (key for key in HOOKS if key in annotations):
-            report(
-                plan,
+            plan.report_object(
                 tree,
                 ("metadata", "annotations", key),
                 "TF623",
@@ -76,8 +75,7 @@ def tracked_by_hand(plan: Plan) -> None:
         metadata = table(tree, "metadata")
         for field, key in TRACKING.get(engine, ()):
             if key in table(metadata, field):
-                report(
-                    plan,
+                plan.report_object(
                     tree,
                     ("metadata", field, key),
                     "TF625",

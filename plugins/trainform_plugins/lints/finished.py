@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainform.plugin import (
@@ -13,7 +14,6 @@ from trainform.plugin import (
     ReplicatedJob,
     Tree,
     Where,
-    blame,
     value_at,
 )
 
@@ -34,7 +34,7 @@ class Finished(NamedTuple):
         runtime = self.plan.runtime_document
         if not self.plan.job.spec.runtime_patches and value_at(runtime.tree, found, _MISSING) is not _MISSING:
             return {"place": runtime, "path": found}
-        place, found = blame(self.plan, self.jobset.tree, path)
+        place, found = self.plan.blame(self.jobset.tree, path)
         return {"place": place, "path": found}
 
     def trainers(self, pods: ReplicatedJob, container: Tree, field: str) -> Where:
@@ -45,6 +45,17 @@ class Finished(NamedTuple):
             if wanted is not None and wanted == container.get(field):
                 return {"path": ("spec", "trainer", field)}
         return self.source(*pods.path_of(container), field)
+
+    def text(self, pods: ReplicatedJob, container: Tree, at: Path) -> Where:
+        """Who set the text at `at` of a container, as `texts` tells it: the TrainJob's own field if it has the text."""
+        if at[0] in ("command", "args"):
+            where = self.trainers(pods, container, str(at[0]))
+            return {**where, "path": (*where["path"], at[1])} if where["path"][-1] == at[0] else where
+        variable = container["env"][at[1]]
+        for index, wanted in enumerate(self.plan.trainer.env):
+            if wanted == variable and any(container is node for _, node in self.nodes):
+                return {"path": ("spec", "trainer", "env", index, "value")}
+        return self.source(*pods.path_of(container), *at)
 
     def resources(self, pods: ReplicatedJob, container: Tree) -> Where:
         """`spec.trainer.resourcesPerNode` if the TrainJob sets it, else the container's resources."""
@@ -72,6 +83,16 @@ def finished(plan: Plan) -> Finished | None:
 def values(container: Tree) -> dict[str, str]:
     """A container's variables with a plain value."""
     return {e["name"]: e["value"] for e in container.get("env") or () if "name" in e and "value" in e}
+
+
+def texts(container: Tree) -> Iterator[tuple[Path, str]]:
+    """Values of variables, words of command and arguments, each with its path in the container."""
+    for index, variable in enumerate(container.get("env") or ()):
+        if variable.get("value"):
+            yield ("env", index, "value"), variable["value"]
+    for field in ("command", "args"):
+        for index, word in enumerate(container.get(field) or ()):
+            yield (field, index), word
 
 
 def words(container: Tree) -> list[str]:

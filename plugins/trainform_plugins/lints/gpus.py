@@ -1,4 +1,4 @@
-"""Lints about GPUs: images that disagree with requests, and slices that are not counted."""
+"""Lints about images that disagree with the requested devices."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import re
 from functools import lru_cache
 
 from trainform.plugin import ReplicatedJob, Tree, gpu_count
+from trainform_plugins.lints.devices import processes_of
 from trainform_plugins.lints.finished import Finished, values
 
 GPU_WORD = re.compile(r"(?:^|[^a-z])(?:cuda|gpu|rocm|nvcr)")
 CPU_WORD = re.compile(r"(?:^|[^a-z])cpu(?:[^a-z]|$)")
-SLICE = "nvidia.com/mig-"
-PROCESSES = ("PET_NPROC_PER_NODE", "OMPI_MCA_orte_set_default_slots", "DMLC_NUM_WORKER")
-"""Variables for the number of processes; the last one counts those of all nodes."""
 
 
 def gpu_image_without_gpus(job: Finished) -> None:
@@ -62,37 +60,6 @@ def cpu_image_with_gpus(job: Finished) -> None:
             return
 
 
-def slices_do_not_count(job: Finished) -> None:
-    """The Trainer does not count GPU slices (MIG): processes follow the CPUs, or are one.
-
-    Why: it counts resources whose name contains "gpu", which `nvidia.com/mig-1g.5gb` does not. Bites: users of a sliced
-    GPU with eight CPUs, who get eight processes on it; CUDA gives a process one slice. Not reported if the numbers
-    agree or the TrainJob sets `numProcPerNode`. Known from kubeflow/trainer's counting rule and its gaps (trainer PR
-    3974).
-    """
-    if job.plan.num_proc_per_node is not None:
-        return
-    for pods, node in job.nodes:
-        slices = _slices(node)
-        if slices:
-            _compare(job, pods, node, slices)
-            return
-
-
-def _compare(job: Finished, pods: ReplicatedJob, node: Tree, slices: dict[str, int]) -> None:
-    """Compare a node's slices with the processes, which an MPI job counts in its launcher."""
-    name, value = next(filter(None, (_counted(values(each)) for _, each in job.nodes)), ("", ""))
-    of_all_nodes = name == PROCESSES[-1]
-    wanted = sum(slices.values()) * (pods.parallelism if of_all_nodes else 1)
-    if value.isdigit() and int(value) != wanted:
-        job.plan.warn(
-            "TF603",
-            f"{', '.join(slices)} does not count as a GPU: {name} is {value}, not {wanted}",
-            hint="request whole GPUs" if of_all_nodes else "set spec.trainer.numProcPerNode to the slices per node",
-            **job.resources(pods, node),
-        )
-
-
 def _device_of_image(image: str) -> str:
     """From its name and tag; the digest says nothing, and differs for every job."""
     return _device(image.partition("@")[0])
@@ -131,21 +98,6 @@ def _is_sent_to_gpus(pods: ReplicatedJob) -> bool:
     return spec.get("runtimeClassName") == "nvidia" or any("gpu" in key for key in keys)
 
 
-def _counted(variables: dict[str, str]) -> tuple[str, str] | None:
-    return next(((name, variables[name]) for name in PROCESSES if name in variables), None)
-
-
 def _consequence(variables: dict[str, str]) -> str:
-    counted = _counted(variables)
+    counted = processes_of(variables)
     return f": {counted[0]} is {counted[1]}" if counted else ""
-
-
-def _slices(container: Tree) -> dict[str, int]:
-    """The slices that the container requests, by resource name."""
-    resources = container.get("resources") or {}
-    found = {}
-    for field in ("limits", "requests"):
-        for name in resources.get(field) or ():
-            if name.startswith(SLICE) and (amount := str(resources[field][name])).isdigit():
-                found[name] = int(amount)
-    return found

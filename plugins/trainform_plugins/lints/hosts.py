@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from trainform.plugin import Path, ReplicatedJob, Tree, Where
-from trainform_plugins.lints.finished import Finished
+from trainform.plugin import Path, ReplicatedJob, Tree
+from trainform_plugins.lints.finished import Finished, texts
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -25,9 +24,9 @@ def host_of_no_pod(job: Finished) -> None:
     first_pods = {_host(job, pods) for pods in job.jobset.jobs if pods.parallelism > 0 and pods.replicas > 0}
     for pods in job.jobset.jobs:
         for container in pods.all_containers:
-            for at, text in _texts(container, name):
-                if text not in first_pods:  # frameworks' variables name the first pod
-                    _check_text(job, text, (*pods.path_of(container), *at), container)
+            for at, text in texts(container):
+                if name in text and text not in first_pods:  # frameworks' variables name the first pod
+                    _check_text(job, pods, container, at, text)
 
 
 def no_host_names(job: Finished) -> None:
@@ -43,6 +42,25 @@ def no_host_names(job: Finished) -> None:
             f"{job.plan.framework} finds its nodes by host name, but the JobSet disables DNS host names",
             hint="remove enableDNSHostnames: false",
             **job.source("spec", "network", "enableDNSHostnames"),
+        )
+
+
+def no_names_before_ready(job: Finished) -> None:
+    """Frameworks look up their first pod while it starts, and `publishNotReadyAddresses: false` hides it until then.
+
+    Why: a pod without an address in DNS cannot be found, and it becomes Ready only once the others have found it.
+    Bites: authors of runtimes who turned it off for a service. MPI's nodes are Ready before the launcher starts, so
+    only a launcher that is a node itself is affected.
+    """
+    network, framework = job.jobset.spec.get("network") or {}, job.plan.framework
+    policy = job.plan.runtime.spec.ml_policy
+    is_launcher_apart = policy and policy.mpi and not policy.mpi.run_launcher_as_node
+    if framework and network.get("publishNotReadyAddresses") is False and not is_launcher_apart:
+        job.plan.warn(
+            "TF613",
+            f"{framework} looks up its hosts while their pods start, but the JobSet publishes only Ready pods",
+            hint="remove publishNotReadyAddresses: false",
+            **job.source("spec", "network", "publishNotReadyAddresses"),
         )
 
 
@@ -70,27 +88,16 @@ def _host(job: Finished, pods: ReplicatedJob) -> str:
     return f"{job.plan.name}-{pods.name}-0-0.{job.plan.subdomain}"
 
 
-def _texts(container: Tree, name: str) -> Iterator[tuple[Path, str]]:
-    """Values of variables, command and arguments that contain the name, each with its path in the container."""
-    for index, variable in enumerate(container.get("env") or ()):
-        if name in (variable.get("value") or ""):
-            yield ("env", index, "value"), variable["value"]
-    for field in ("command", "args"):
-        for index, word in enumerate(container.get(field) or ()):
-            if name in word:
-                yield (field, index), word
-
-
-def _check_text(job: Finished, text: str, path: Path, container: Tree) -> None:
+def _check_text(job: Finished, pods: ReplicatedJob, container: Tree, at: Path, text: str) -> None:
     for match in HOST.finditer(text):
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
-            known = ", ".join(_host(job, pods) for pods in job.jobset.jobs)
+            known = ", ".join(_host(job, each) for each in job.jobset.jobs)
             job.plan.warn(
                 "TF612",
                 f"no pod of this job has the host name {host}",
                 hint=f"the host names are {known} and so on; prefer the framework's own variables",
-                **_where(job, path, container),
+                **job.text(pods, container, at),
             )
             return
 
@@ -109,17 +116,3 @@ def _is_pod(job: Finished, match: re.Match[str]) -> bool:
         and int(match["pod"]) < pods.parallelism
         for pods in job.jobset.jobs
     )
-
-
-def _where(job: Finished, path: Path, container: Tree) -> Where:
-    """The TrainJob's own field if it has the text, else who set it in the JobSet."""
-    pods = job.jobset.jobs[int(path[2])]
-    if path[-2] in ("command", "args"):
-        where = job.trainers(pods, container, str(path[-2]))
-        own = where["path"]
-        return {**where, "path": (*own, path[-1])} if own[-1] == path[-2] else where
-    variable = container["env"][path[-2]]
-    for index, wanted in enumerate(job.plan.trainer.env):
-        if wanted == variable and any(container is node for _, node in job.nodes):
-            return {"path": ("spec", "trainer", "env", index, "value")}
-    return job.source(*path)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from trainform.plugin import NODE_CONTAINER, ReplicatedJob, Tree
-from trainform_plugins.lints.finished import Finished
+import re
+
+from trainform.plugin import NODE_CONTAINER, NUM_NODES, ReplicatedJob, Tree
+from trainform_plugins.lints.finished import Finished, values, words
 
 LAUNCHER = "launcher"
 NODE = "node"
+
+FIFTH = re.compile(r"open-?mpi[-_:/a-z]*v?5(?![0-9])")
+"""What an image with Open MPI 5 is called: `openmpi:5.0.8`, `cuda-openmpi5`."""
+
+FIFTHS_FLAGS = ("--prtemca", "--pmixmca")
+FIFTHS_HOSTFILE = "PRTE_MCA_prte_default_hostfile"
 
 
 def images_differ(job: Finished) -> None:
@@ -24,7 +32,7 @@ def images_differ(job: Finished) -> None:
         job.plan.warn(
             "TF610",
             f"the launcher runs {launcher.get('image')}, but its nodes run {worker.get('image')}",
-            hint="use the same image for both: patch the image of job node with runtimePatches",
+            hint="use a runtime of your own with the same image in job node, or patch the JobSet in the Environment",
             **job.trainers(pods, launcher, "image"),
         )
 
@@ -44,8 +52,55 @@ def launcher_does_not_wait(job: Finished) -> None:
         job.plan.warn(
             "TF611",
             "the launcher does not wait until its nodes are Ready, so mpirun may start before their sshd",
-            hint="write dependsOn: [{name: node, status: Ready}], and add a readiness probe for sshd's port",
+            hint="write dependsOn: [{name: node, status: Ready}] in launcher, list node before launcher, and add a "
+            "readiness probe for sshd's port",
             **job.source(*pods.path, "name"),
+        )
+
+
+def variables_of_open_mpi_4(job: Finished) -> None:
+    """Open MPI 5 reads PRTE_MCA_ variables, and the controller sets those of Open MPI 4.
+
+    Why: version 5 starts its processes by PRRTE, which knows no OMPI_MCA_orte_ names. Bites: whoever updates the image:
+    mpirun finds no hostfile, all ranks run in the launcher, and the job exits 0 (kubeflow/trainer 4028, mpi-operator
+    842).
+    """
+    containers = _containers(job)
+    if containers is None:
+        return
+    (pods, launcher), _ = containers
+    line = words(launcher)
+    if FIFTHS_HOSTFILE in values(launcher) or any("--hostfile" in word for word in line):
+        return
+    evidence = str(launcher.get("image")) if FIFTH.search(str(launcher.get("image")).partition("@")[0]) else ""
+    evidence = evidence or next((word for word in line if word.startswith(FIFTHS_FLAGS)), "")
+    if evidence:
+        job.plan.warn(
+            "TF636",
+            f"{evidence} is of Open MPI 5, which does not read the hostfile's variable OMPI_MCA_orte_default_hostfile",
+            hint=f"set {FIFTHS_HOSTFILE}: /etc/mpi/hostfile and PRTE_MCA_plm_ssh_args: -o ConnectionAttempts=10 in the "
+            "launcher's env",
+            **job.trainers(pods, launcher, "image"),
+        )
+
+
+def node_of_two_pods(job: Finished) -> None:
+    """A launcher that is a node itself still needs a pod of job `node`, so one node becomes two.
+
+    Why: the controller runs at least one pod of job `node`. Bites: anyone who asks for one node of eight GPUs and gets
+    16, with half of the processes on each.
+    """
+    policy = job.plan.runtime.spec.ml_policy
+    if _containers(job) is None or not (policy and policy.mpi and policy.mpi.run_launcher_as_node):
+        return
+    pods = sum(each.pods for each, _ in job.nodes)
+    if (job.plan.num_nodes or policy.num_nodes or 1) == 1 and pods > 1:
+        source = NUM_NODES if job.plan.num_nodes else ("runtime", ("spec", "mlPolicy", "numNodes"))
+        job.plan.warn(
+            "TF633",
+            f"1 node is {pods} pods here: the launcher computes too, and needs at least one other",
+            hint="write numNodes: 2, or use a runtime without runLauncherAsNode",
+            source=source,
         )
 
 

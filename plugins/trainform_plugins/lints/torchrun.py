@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from trainform.plugin import TRAINER_PORT, Path, ReplicatedJob, Tree, Where, gpu_count
+from trainform_plugins.lints.devices import sets_processes, uncounted
 from trainform_plugins.lints.finished import Finished, values, words
 
 STARTS = {
@@ -86,6 +87,9 @@ ACCELERATE: dict[str, tuple[str, Callable[[Injected, str], bool]]] = {
 }
 """By flag: the variable that it overrides, and whether a value agrees with it."""
 
+COUNTS = ("nproc-per-node", "num-processes")
+"""The flags for a number of processes."""
+
 SUSPECT = re.compile("--(?:" + "|".join(name.replace("-", "[-_]") for name in (*TORCHRUN, *ACCELERATE)) + ")")
 """A cheap pre-check before a command line is parsed."""
 
@@ -107,10 +111,14 @@ def contradicting_flags(job: Finished) -> None:
 
 
 def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bool, Flag]]) -> None:
-    injected = _injected(job, pods, node)
+    injected = injected_into(job, pods, node)
+    # Without the flag, there would be a process for each CPU: TF603 says so.
+    is_miscounted = not sets_processes(job.plan) and bool(uncounted(job.plan, pods, node))
     for of_accelerate, flag in flags:
         rule = (ACCELERATE if of_accelerate else TORCHRUN).get(flag.name)
         if injected is None or rule is None or "$" in flag.value or rule[1](injected, flag.value):
+            continue
+        if flag.name in COUNTS and is_miscounted:
             continue
         variables = values(node)
         says = f", which is {variables[rule[0]]}" if rule[0] in variables else ""
@@ -122,7 +130,8 @@ def _report(job: Finished, pods: ReplicatedJob, node: Tree, flags: list[tuple[bo
         )
 
 
-def _injected(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | None:
+def injected_into(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | None:
+    """The rendezvous that a container is told of; None if it is told nothing."""
     variables = values(node)
     if "PET_NNODES" not in variables or "PET_NPROC_PER_NODE" not in variables:
         return None

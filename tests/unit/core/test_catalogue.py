@@ -89,7 +89,7 @@ def test_the_smallest_job_needs_no_other_file(name, more):
 
 @each_runtime
 def test_a_job_with_a_command_draws_no_warning(name):
-    job = smallest(name, ", trainer: {command: [sh, train.sh]}")
+    job = smallest(name, ", trainer: {numNodes: 2, command: [sh, train.sh]}")
     assert [d for d in job["diagnostics"] if d["severity"] == "warning"] == []
 
 

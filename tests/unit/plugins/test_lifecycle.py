@@ -119,7 +119,7 @@ def test_training_is_no_hook(key, engine, expected):
 def test_a_hook_that_a_patch_makes_is_told_of_the_environment():
     patch = {"target": {"kind": "JobSet"}, "patch": {"metadata": {"annotations": {HOOK: "Sync"}}}}
     (problem,) = told(job(), template(), environment(patches=[patch]))
-    assert problem.path == ("spec", "patches")
+    assert problem.path == ("spec", "patches", 0, "patch", "metadata", "annotations", HOOK)
     assert problem.object_path == ("metadata", "annotations", HOOK)
 
 

@@ -200,7 +200,7 @@ def test_images_of_a_shipped_runtime_are_not_the_jobs_to_pin():
         apiVersion: trainer.kubeflow.org/v1alpha1
         kind: TrainJob
         metadata: {name: llm}
-        spec: {runtimeRef: {name: deepspeed-distributed}}
+        spec: {runtimeRef: {name: deepspeed-distributed}, trainer: {numNodes: 2}}
     """
     (result,) = compile_stream(job)["jobs"]
     assert told(result) == []

@@ -11,6 +11,8 @@ WHOLE = "put the whole value in quotes"
 DEEPER = "indent it like its neighbors, or two spaces more than the line above"
 TEMPLATE = "put the template expression in quotes, or rename the file to .yaml.j2 to render it"
 
+RENAME = "rename the file to .yaml.j2 to render it"
+CHART = "render the chart first, with helm template"
 MISTAKES = [
     ("a:\n\tb: 1", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
     ("a: 1\n\tb: 2", (2, 1), "a tab cannot indent YAML", "indent with spaces"),
@@ -29,7 +31,19 @@ MISTAKES = [
     ("a: & b", (1, 4), "& must be followed by the name of an anchor", QUOTES),
     ("a: !x!y z", (1, 4), "unknown tag after !", QUOTES),
     ("a: {{ x }}-y", (1, 11), '"-y" follows the end of the value', TEMPLATE),
-    ("{% if x %}\na: 1\n{% endif %}", (1, 1), "a template statement is outside of a string", TEMPLATE),
+    (
+        "{% if x %}\na: 1\n{% endif %}",
+        (1, 1),
+        "this is a template, not YAML",
+        "rename the file to .yaml.j2 to render it",
+    ),
+    ("a: 1\n  {{ if x }}\nb: c: d", (2, 3), "this is a template, not YAML", RENAME),
+    (
+        "{{ $w := .Values.work }}\na: 1",
+        (1, 1),
+        "this is a Helm template, not YAML",
+        "render the chart first, with helm template",
+    ),
     ("a:\n  b: 1\n c: 2", (3, 2), "the indentation of this line matches no line above", DEEPER),
     ("a: b\n  c: d", (2, 3), "this line is indented too far", DEEPER),
     ("a: 1\n- b", (2, 1), "expected a key, found a list item", None),

@@ -16,7 +16,9 @@ runtimePatches:
       %s}}}}}]}}}"""
 _RUNTIME = "set it in the runtime"
 _CONTAINER_PATCH = f"{_POD_PATCH}.spec.containers[]"
-_NO_PATCH = "a patch cannot set it: write spec.trainer.<field>"
+_NO_PATCH = (
+    "a patch cannot set it: write spec.trainer.<field>, or for another step than the trainer, use your own runtime"
+)
 
 
 def _pod_patch(inside: str) -> str:
@@ -47,6 +49,7 @@ _OF_CONTAINER = "{envFrom,imagePullPolicy,lifecycle,livenessProbe,ports,workingD
 """Container fields that only a runtime may set."""
 
 _EITHER = "spec{,.trainer}"
+_REPLICAS = "{jax,mpi,paddle,pytorch,tf,xgb}ReplicaSpecs"
 
 JOB = spread(
     {
@@ -94,6 +97,26 @@ JOB = spread(
         "spec.failurePolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.failurePolicy", "failurePolicy: {maxRestarts: 3}"),
         "spec.successPolicy": Advice(f"{_RUNTIME}, at {TEMPLATE}.successPolicy"),
         "spec.{cleanupPolicy,cleanPodPolicy,ttlSecondsAfterFinished}": _TIME_TO_LIVE,
+        # Fields of kubeflow.org/v1 jobs.
+        f"spec.{_REPLICAS}": Advice(
+            "the runtime has the pods: choose one with runtimeRef; write numNodes, image and command in spec.trainer",
+            "trainer: {numNodes: 2, image: registry.example.com/train:1, command: [torchrun, train.py]}",
+        ),
+        f"{_EITHER}.{{nprocPerNode,slotsPerWorker}}": Advice(
+            "write spec.trainer.numProcPerNode", "trainer: {numProcPerNode: 8}"
+        ),
+        "spec.runPolicy": Advice(
+            f"write spec.activeDeadlineSeconds and spec.suspend; the runtime has {TEMPLATE}.failurePolicy for "
+            "backoffLimit, and ttlSecondsAfterFinished",
+            "activeDeadlineSeconds: 3600",
+        ),
+        "spec.{launcherCreationPolicy,mpiImplementation,sshAuthMountPath}": Advice(
+            f"{_RUNTIME}, at spec.mlPolicy.mpi (a launcher waits with dependsOn)"
+        ),
+        f"{_EITHER}.securityContext": Advice(
+            f"write {_POD_PATCH}.spec.containers[].securityContext",
+            _pod_patch("containers: [{name: node, securityContext: {runAsUser: 1000}}]"),
+        ),
         "spec.template": Advice(f"{_RUNTIME}, or write {_POD_PATCH}"),
         "spec.runtimeRef.apiVersion": Advice(
             "write spec.runtimeRef.apiGroup, or remove it", "apiGroup: trainer.kubeflow.org"

@@ -27,6 +27,21 @@ RUNTIME = spread(
         "spec.numNodes": Advice("write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}", older=True),
         "spec.podGroupPolicySource": Advice("write spec.podGroupPolicy", "podGroupPolicy: {coscheduling: {}}"),
         "spec.mlPolicySource": Advice("write spec.mlPolicy", "mlPolicy: {torch: {}}"),
+        "spec.mlPolicy.{flux,jax,mpi,torch,xgboost}.numNodes": Advice(
+            "write spec.mlPolicy.numNodes", "mlPolicy: {numNodes: 2}"
+        ),
+        "spec.mlPolicy.mpi.slotsPerWorker": Advice(
+            "write spec.mlPolicy.mpi.numProcPerNode", "mlPolicy: {mpi: {numProcPerNode: 8}}"
+        ),
+        "spec.podGroupPolicy.{kai,kueue,yunikorn}": Advice(
+            "set scheduling.gang.scheduler of the Environment, or the scheduler's name in the pods",
+            "schedulerName: kai-scheduler",
+        ),
+        "spec.runPolicy": Advice(
+            f"write {TEMPLATE}.failurePolicy and ttlSecondsAfterFinished; a job sets its own activeDeadlineSeconds",
+            "failurePolicy: {maxRestarts: 3}",
+        ),
+        "spec.{jax,mpi,paddle,pytorch,tf,xgb}ReplicaSpecs": Advice(f"write {TEMPLATE}.replicatedJobs"),
         "spec.{flux,jax,mpi,torch,xgboost}": Advice("write spec.mlPolicy.<field>"),
         "spec.{failurePolicy,network,replicatedJobs,startupPolicy,successPolicy}": Advice(f"write {TEMPLATE}.<field>"),
         f"{TEMPLATE}.{_POD_FIELDS}": Advice(f"this is a pod field: write {POD}.<field>"),

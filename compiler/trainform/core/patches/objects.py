@@ -23,6 +23,7 @@ from trainform.core.patches.targets import (
     criteria_of_target,
     mismatch,
 )
+from trainform.core.provenance import follow
 from trainform.k8s.patch import json_patch
 from trainform.k8s.patch.json_patch import JsonPatchError, Operation
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT
@@ -105,6 +106,23 @@ def known_as(tree: Tree, stable: Callable[[str], str]) -> Tree:
     name = tree["metadata"]["name"]
     known = stable(name)
     return tree if known == name else {**tree, "metadata": {**tree["metadata"], "name": known}}
+
+
+def setter(tree: Tree, path: Path, patches: Sequence[ObjectPatch], stable: Callable[[str], str] = str) -> Path | None:
+    """The last patch that sets the element at `path` of a patched object: its index, then the path inside the patch.
+    None if there is none."""
+    known = known_as(tree, stable)
+    for patch in reversed(patches):
+        if patch.matches(known) and (inner := _inside(patch, tree, path)) is not None:
+            return (patch.index, *inner)
+    return None
+
+
+def _inside(patch: ObjectPatch, tree: Tree, path: Path) -> Path | None:
+    if isinstance(patch.change, list):
+        pointer = tuple(map(str, path))
+        return next(((each.index,) for each in reversed(patch.change) if each.touches(pointer)), None)
+    return follow(patch.change, (), tree, path)
 
 
 def unmatched(
