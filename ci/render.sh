@@ -8,9 +8,9 @@ needs render
 cd "${TRAINFORM_ROOT:-.}"
 TRAINFORM_ROOT=.
 before=$(git status --porcelain --untracked-files=all .)
-run render
+as_text run render
 [ "$(git status --porcelain --untracked-files=all .)" = "$before" ] && exit 0
 git add --intent-to-add .
-git --no-pager diff --stat .
+as_text git --no-pager diff --stat .
 error "what is committed is not what the jobs compile to: run 'trainform render' and commit"
 exit 1

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
-from trainform.diagnostics.excerpt import excerpt, printable
+from trainform.diagnostics.escape import one_line
+from trainform.diagnostics.excerpt import excerpt
 from trainform.diagnostics.order import folded, summary
 
 SILENT = ("TF156",)
@@ -50,12 +51,12 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
     place = ":".join([diagnostic.file or "trainform", *map(str, diagnostic.position or ())])
     field = dotted(diagnostic.path)
     words = [
-        paint("place", printable(place) + ":"),
+        paint("place", one_line(place) + ":"),
         paint(diagnostic.severity, diagnostic.severity),
-        paint("code", diagnostic.code) if field else paint("code", diagnostic.code) + ":",
+        paint("code", one_line(diagnostic.code)) + ("" if field else ":"),
     ]
     if field:
-        words.append(paint("field", printable(_cut(field))) + ":")
+        words.append(paint("field", one_line(_cut(field))) + ":")
     return " ".join([*words, _indented(diagnostic.message, 2)])
 
 
@@ -81,7 +82,7 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
     if rendered := _rendered(diagnostic):
-        notes.append(f"  {paint('note', 'note')}: {printable(_cut(rendered))}")
+        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(rendered))}")
     return notes
 
 
@@ -96,7 +97,7 @@ def _rendered(diagnostic: Diagnostic) -> str:
 
 
 def _indented(text: str, width: int) -> str:
-    return f"\n{' ' * width}".join(map(printable, _cut(text).split("\n")))
+    return f"\n{' ' * width}".join(map(one_line, _cut(text).split("\n")))
 
 
 def _cut(text: str) -> str:

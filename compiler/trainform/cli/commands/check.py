@@ -57,7 +57,7 @@ def check(
     ("unproven"). A job that is behind its runtime or Environment counts as current. Nothing is written.
     The exit code is 1 if anything differs, 2 if a changed job has an error.
     """
-    from trainform.cli.terminal import print_diagnostics
+    from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
     from trainform.io.git import GitError
@@ -81,7 +81,7 @@ def check(
             return FAULTY
     _print(found, unproven, form)
     for package in sorted(result.changed_plugins):
-        print(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", file=sys.stderr)
+        print_line(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", sys.stderr)
     print_diagnostics(result.faults, sys.stderr)
     if result.faults:
         return FAULTY
@@ -100,7 +100,7 @@ def _compared(
 
 
 def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> None:
-    from trainform.cli.terminal import print_result
+    from trainform.cli.terminal import print_line, print_result
 
     if form == "json":
         print_result("CheckResult", jobs=[_document(each) for each in found])
@@ -108,10 +108,10 @@ def _print(found: Sequence[Verdict], unproven: Sequence[JobId], form: str) -> No
     for each in found:
         if not each.is_good or each.job in unproven:
             name = "/".join(filter(None, each.job))
-            print(f"{each.state} {name}: {_advice(each)}")
+            print_line(f"{each.state} {name}: {_advice(each)}")
             for file in each.files:
-                print(f"  {file}")
-    print(_counts(found))
+                print_line(f"  {file}")
+    print_line(_counts(found))
 
 
 def _advice(verdict: Verdict) -> str:

@@ -65,11 +65,10 @@ def _compare(workspace: Workspace, base: str) -> Difference | None:
 
 
 def _write(found: Report, output: str | None) -> None:
-    from trainform.cli.terminal import print_bytes
+    from trainform.cli.terminal import page_bytes, print_bytes
     from trainform.review.report.page import render_page
 
-    # Diagnostics may quote a lone surrogate, which is escaped as in JSON.
-    page = render_page(found, _templates()).encode(errors="backslashreplace")
+    page = page_bytes(render_page(found, _templates()))
     if output is None:
         print_bytes(page)
         return
