@@ -94,7 +94,7 @@ def test_render_sees_new_files(checkout, github):
 
 @pytest.mark.parametrize("script", ["render", "check", "comment", "validate"])
 def test_github_takes_nothing_in_the_output_for_a_command(tmp_path, environment, github, script):
-    """GitHub reads no commands between `::stop-commands::TOKEN` and `::TOKEN::`; the annotations of validate are meant."""
+    """GitHub reads none between `::stop-commands::TOKEN` and `::TOKEN::`. The annotations of validate are meant."""
     said = f"echo out; echo ::error::forged >&2; case $* in {script}*|*--help) ;; *) exit 1; esac"
     program(tmp_path / "bin", "trainform", f"#!/bin/sh\n{said}\n")
     program(tmp_path / "bin", "git", "#!/bin/sh\necho 1234\n")

@@ -8,7 +8,7 @@ from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.excerpt import excerpt
-from trainform.diagnostics.order import folded, summary
+from trainform.diagnostics.order import counted, folded, gravest, summary
 
 SILENT = ("TF156",)
 """Codes whose source line is not shown, because it holds a private key."""
@@ -32,18 +32,24 @@ _Paint = Callable[[str, str], str]
 """Styles text by style name."""
 
 
+MOST = 1000
+"""Most problems to print; of more, the gravest."""
+
+
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
-    """Every problem once, in order, then a summary line; empty if there are none. `colour` adds ANSI escapes; the
-    caller checks whether output is a terminal."""
+    """Every problem once, in order, then a summary line; empty if there are none. Of more than `MOST`, the others are
+    counted. `colour` adds ANSI escapes; the caller checks whether output is a terminal."""
     told = folded(diagnostics)
     if not told:
         return ""
+    shown = gravest(told, MOST)
+    left_out = [f"and {counted(len(told) - len(shown), 'more problem')}"] if len(shown) < len(told) else []
 
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)
 
-    blocks = ["\n".join([_headline(each, paint), *_source(each, paint), *_notes(each, paint)]) for each in told]
-    return "\n\n".join([*blocks, summary(told)]) + "\n"
+    blocks = ["\n".join([_headline(each, paint), *_source(each, paint), *_notes(each, paint)]) for each in shown]
+    return "\n\n".join([*blocks, *left_out, summary(told)]) + "\n"
 
 
 def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
