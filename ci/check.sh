@@ -7,6 +7,6 @@ needs check
 
 base=$(base_commit)
 code=0
-run check --base "$base" || code=$?
+as_text run check --base "$base" || code=$?
 [ $code -ne 1 ] || error "what is committed is not what the jobs compile to"
 exit $code

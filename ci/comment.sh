@@ -13,9 +13,9 @@ trap 'rm -f "$body"' EXIT
 base=$(base_commit)
 code=0
 echo "$marker" >"$body"
-run diff --base "$base" --format markdown >>"$body" || code=$?
+as_text run diff --base "$base" --format markdown >>"$body" || code=$?
 [ $code -le 1 ] || exit $code
-cat "$body"
+as_text cat "$body"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$body" >>"$GITHUB_STEP_SUMMARY"
 
 # The number of the comment that an earlier run made, if there is one.

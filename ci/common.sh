@@ -31,6 +31,21 @@ run() {
     trainform "$command" --root "${TRAINFORM_ROOT:-.}" "$@"
 }
 
+# as_text COMMAND [ARGUMENT...]: runs it while GitHub takes nothing in the log for a command, since names and values in
+# its output may be those of strangers. Only who knows the token, which is made by chance, can end that.
+as_text() {
+    if [ -z "${GITHUB_ACTIONS:-}" ]; then
+        "$@"
+        return
+    fi
+    token=$(mktemp -u trainform-XXXXXXXXXXXXXXXX) || fail "mktemp is missing"
+    status=0
+    echo "::stop-commands::$token" >&2
+    "$@" || status=$?
+    echo "::$token::" >&2
+    return $status
+}
+
 # The commit that a change is compared with: TRAINFORM_BASE, or the tip of the branch that it is to be merged into. A
 # shallow clone does not have that, so it is fetched.
 base_commit() {

@@ -9,7 +9,7 @@ told=$(mktemp)
 trap 'rm -f "$told"' EXIT
 code=0
 run render >"$told" || code=$?
-cat "$told"
+as_text cat "$told"
 [ $code -eq 0 ] || exit $code
 grep -E -q '^(wrote|removed) |^[0-9]+ jobs? re-pinned' "$told" || exit 0
 error "what is committed is not what the jobs compile to: run 'trainform render' and commit"

@@ -12,9 +12,10 @@ validate() {
 }
 
 # report FORMAT FILE: its exit code is that of the findings, which the run below gives.
-report() { validate --format "$1" >"$2" || [ $? -le 2 ] || exit 70; }
+report() { as_text validate --format "$1" >"$2" || [ $? -le 2 ] || exit 70; }
 
 [ -z "${TRAINFORM_SARIF:-}" ] || report sarif "$TRAINFORM_SARIF"
 [ -z "${TRAINFORM_JUNIT:-}" ] || report junit "$TRAINFORM_JUNIT"
+# The annotations are commands to GitHub, and trainform itself sees to it that no other is among them.
 if [ -n "${GITHUB_ACTIONS:-}" ]; then form=github; else form=text; fi
 validate --format "$form"

@@ -90,3 +90,17 @@ def test_render_sees_new_files(checkout, github):
     ran = sh("render", checkout, github)
     assert ran.returncode == 1
     assert "new/jobset-new.yaml" in ran.stdout
+
+
+@pytest.mark.parametrize("script", ["render", "check", "comment", "validate"])
+def test_github_takes_nothing_in_the_output_for_a_command(tmp_path, environment, github, script):
+    """GitHub reads none between `::stop-commands::TOKEN` and `::TOKEN::`. The annotations of validate are meant."""
+    said = f"echo out; echo ::error::forged >&2; case $* in {script}*|*--help) ;; *) exit 1; esac"
+    program(tmp_path / "bin", "trainform", f"#!/bin/sh\n{said}\n")
+    program(tmp_path / "bin", "git", "#!/bin/sh\necho 1234\n")
+    ran = sh(script, tmp_path, github, TRAINFORM_JUNIT="out.xml")
+    before, _, rest = ran.stderr.partition("::stop-commands::")
+    token, _, rest = rest.partition("\n")
+    inside, _, after = rest.partition(f"::{token}::\n")
+    assert len(token) > 16
+    assert ("forged" in before, "forged" in inside, "forged" in after) == (False, True, script == "validate")

@@ -49,6 +49,11 @@ class Problem(NamedTuple):
         return Diagnostic(self.code, self.severity, self.message, self.hint, self.path, document, at)
 
 
+def more_problems(count: int) -> Problem:
+    """What stands for `count` further problems of a document."""
+    return Problem((), "TF104", f"and {count:,} more problems in this object", "fix the first ones, then run again")
+
+
 def server_written(path: Path) -> Problem:
     """A note on a field of a live object's dump that a repository does not need."""
     return Problem(path, "TF107", "is ignored: only the API server sets it", "remove it", severity="info")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from trainform.api.problems import Problem
+from trainform.api.problems import Problem, more_problems
 from trainform.api.repair import filled, source_path, without
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
@@ -16,6 +16,9 @@ from trainform.diagnostics import Path
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
     from trainform.source import Document
+
+MOST_PROBLEMS = 1000
+"""Most problems of a document that are reported."""
 
 M = TypeVar("M", TrainJob, Runtime, "Environment")
 
@@ -38,7 +41,9 @@ def shape(kind: type[M], document: Document) -> Shape[M]:
         return Shape(model, document.tree)
     from trainform.api.validation_errors import Reading  # only needed for mistakes
 
-    problems = tuple(Reading(kind, document.written).problems(error))
+    problems: tuple[Problem, ...] = tuple(Reading(kind, document.written).problems(error))
+    if len(problems) > MOST_PROBLEMS:  # looking on takes longer than anyone reads
+        return Shape(None, document.tree, (*problems[:MOST_PROBLEMS], more_problems(len(problems) - MOST_PROBLEMS)))
     tree = filled(document.tree, {problem.path: problem.fill for problem in problems if problem.fill})
     return _settled(_without(Shape(None, tree, problems), problems), kind, _without)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from trainform.api import hints
@@ -19,7 +21,7 @@ from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
 from trainform.diagnostics import Path
 from trainform.k8s.schema.hints import QUOTES, rewritten
-from trainform.k8s.schema.messages import known_here, noun, out_of_limit
+from trainform.k8s.schema.messages import MOST_UNKNOWN, known_here, more_unknown, noun, out_of_limit
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -98,9 +100,18 @@ class Reading:
     written: Callable[[Path], str | None]
 
     def problems(self, error: ValidationError) -> Iterator[Problem]:
-        """Every problem behind `error`, in the order of the model's fields."""
+        """Every problem behind `error`, in the order of the model's fields. Many unknown fields of one mapping are
+        counted."""
+        unknown: Counter[Path] = Counter()
         for detail in error.errors(include_url=False):
+            if detail["type"] == "extra_forbidden":
+                unknown[detail["loc"][:-1]] += 1
+                if unknown[detail["loc"][:-1]] > MOST_UNKNOWN:
+                    continue
             yield from self._problems(detail)
+        for path, count in unknown.items():
+            if count > MOST_UNKNOWN:
+                yield self._of_kubernetes((), more_unknown(path, count - MOST_UNKNOWN))
 
     def _problems(self, detail: ErrorDetails) -> Iterator[Problem]:
         kind, path, value = detail["type"], detail["loc"], detail["input"]
@@ -159,7 +170,7 @@ class Reading:
         if isinstance(value, dict):
             # The API server drops the mapping's fields too: report each.
             message = f"unknown field: expected {due}, which has no fields"
-            for key in value:
+            for key in islice(value, MOST_UNKNOWN):
                 yield Problem((*path, str(key)), "TF101", message, hints.stray(path, key, value[key]))
 
     def _rewritten(self, path: Path, due: str, value: Any) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli import FAULTY, OK
 from trainform.cli.errors import report_failures
-from trainform.cli.terminal import print_brief, print_json
+from trainform.cli.terminal import print_brief, print_json, print_line, print_text
+from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io.writer import Staged
 from trainform.workspace.behind import message
@@ -35,21 +36,21 @@ def report(built: Built, options: BuildOptions) -> int:
     elif built.written:
         _print_changes(plan)
     else:
-        print("nothing was written because of the errors above", file=sys.stderr)
+        print_line("nothing was written because of the errors above", sys.stderr)
     return report_failures(plan.failures) or (FAULTY if has_errors(plan.problems()) else OK)
 
 
 def _print_changes(plan: ChangeSet) -> None:
     """Print each changed manifest, the number of unchanged jobs, and which jobs are behind."""
-    sys.stdout.writelines(f"wrote {path}\n" for path in sorted(plan.wrote))
-    sys.stdout.writelines(f"removed {path}\n" for path in sorted(plan.removed))
-    lines = []
+    lines = [f"wrote {path}" for path in sorted(plan.wrote)]
+    lines += [f"removed {path}" for path in sorted(plan.removed)]
     if repinned := sum(change is Staged.LOCK for change in plan.jobs.values()):
         lines.append(f"{counted(repinned, 'job')} re-pinned, files unchanged")
     if plan.unchanged or not plan.jobs:
         lines.append(f"{counted(plan.unchanged, 'job')} unchanged")
     lines += [message(cause, jobs) for cause, jobs in plan.behind.items()]
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    for line in lines:
+        print_line(line)
 
 
 class _RenderedJob(NamedTuple):
@@ -87,12 +88,12 @@ def _print_preview(built: Built) -> None:
         assert details is not None
         why, lines = _why(details, job), list(_diff(built.repository.root, change))
         alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
-        shown[job] = f"{'/'.join(job)}: {why}\n" + ("".join(lines) or "  its files do not change\n")
+        shown[job] = f"{one_line('/'.join(job) + ': ' + why)}\n" + ("".join(lines) or "  its files do not change\n")
     for first, *others in alike.values():
-        print(shown[first], end="")
+        print_text(shown[first])
         if others:
-            print(f"  same for {counted(len(others), 'job')}: {', '.join('/'.join(job[1:]) for job in others)}")
-    print(f"{counted(len(shown), 'job')} would change, {built.plan.unchanged} would not")
+            print_line(f"  same for {counted(len(others), 'job')}: {', '.join('/'.join(job[1:]) for job in others)}")
+    print_line(f"{counted(len(shown), 'job')} would change, {built.plan.unchanged} would not")
 
 
 def _without_name(diff: Iterable[str], job: JobId) -> str:
@@ -118,7 +119,7 @@ def _diff(root: str, change: JobChange) -> Iterator[str]:
     for name in sorted({*before, *change.files}):
         path = f"{change.folder}/{name}"
         old, new = (_lines(files.get(name, b"")) for files in (before, change.files))
-        yield from difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", n=2)
+        yield from difflib.unified_diff(old, new, f"a/{one_line(path)}", f"b/{one_line(path)}", n=2)
 
 
 def _lines(data: bytes) -> list[str]:

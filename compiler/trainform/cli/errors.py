@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from trainform.cli import BUG, OK
+from trainform.cli.terminal import print_line, print_text
 
 WITH_TRACEBACK = "Please report it to the project, with the text above and, if you may share it, the input."
 WITHOUT_TRACEBACK = """\
@@ -22,9 +23,9 @@ def report(error: BaseException) -> None:
     if debugging:
         traceback.print_exception(error)
     what = "".join(traceback.format_exception_only(error)).strip()
-    print(f"trainform: internal error: {what}", file=sys.stderr)
-    print(f"This is a bug in trainform or a plugin, not in your files ({_versions()}).", file=sys.stderr)
-    print(WITH_TRACEBACK if debugging else WITHOUT_TRACEBACK, file=sys.stderr)
+    print_line(f"trainform: internal error: {what}", sys.stderr)
+    print_line(f"This is a bug in trainform or a plugin, not in your files ({_versions()}).", sys.stderr)
+    print_text(f"{WITH_TRACEBACK if debugging else WITHOUT_TRACEBACK}\n", sys.stderr)
 
 
 def report_failures(failures: Sequence[BaseException]) -> int:

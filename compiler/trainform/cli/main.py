@@ -9,7 +9,7 @@ from trainform.cli import BUG, FAULTY, INTERRUPTED, OK
 
 TYPE_CHECKING = False  # as in trainform/__init__.py
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
 
@@ -28,8 +28,18 @@ def main() -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Never raises."""
+    if list(arguments) == ["--version"]:  # scripts ask for it often: answer without further imports
+        return _reported(_print_version, arguments)
+    from trainform.cli.streams import escaped_streams
+
+    with escaped_streams():
+        return _reported(_run, arguments)
+
+
+def _reported(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
+    """The exit code of a command. What it raises is printed."""
     try:
-        code = _run(arguments)
+        code = command(arguments)
         sys.stdout.flush()  # here, a full disk can still be reported
         return code
     except KeyboardInterrupt:
@@ -43,12 +53,14 @@ def run(arguments: Sequence[str]) -> int:
         return BUG
 
 
-def _run(arguments: Sequence[str]) -> int:
-    if list(arguments) == ["--version"]:  # scripts ask for it often: answer without further imports
-        from trainform import __version__
+def _print_version(_arguments: Sequence[str]) -> int:
+    from trainform import __version__
 
-        print(f"trainform {__version__}")
-        return OK
+    print(f"trainform {__version__}")
+    return OK
+
+
+def _run(arguments: Sequence[str]) -> int:
     import click
 
     from trainform.cli.app import app
@@ -79,7 +91,7 @@ def _failed_to_read_or_write(error: OSError) -> int:
     if error.filename is not None:
         report(error)
         return BUG
-    print(f"trainform: error: standard input or output: {error.strerror}", file=sys.stderr)
+    sys.stderr.write(f"trainform: error: standard input or output: {error.strerror}\n")
     return FAULTY
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
+from trainform.cli.streams import wants_colour
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.escape import json_text, log, one_line, utf8
 
 
-def wants_colour(stream: TextIO) -> bool:
-    """Whether to color text: only on a terminal that supports it, and not if NO_COLOR is set."""
-    dumb = os.environ.get("TERM") == "dumb"
-    return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
+def print_line(text: str, stream: TextIO | None = None) -> None:
+    """Print one line, whatever names are in it, to `stream` or standard output."""
+    (stream or sys.stdout).write(f"{one_line(text)}\n")
+
+
+def print_text(text: str, stream: TextIO | None = None) -> None:
+    """Print lines of text, the names and values in which are escaped, to `stream` or standard output."""
+    (stream or sys.stdout).write(text)
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
@@ -36,12 +41,10 @@ def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic]
         stream.write(f"{left_out}{more}: `trainform validate` shows them all\n")
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: dict[str, Any] | list[Any]) -> None:
     import json
 
-    text = json.dumps(document, ensure_ascii=False, indent=2)
-    # A file name may hold a lone surrogate, which JSON writes as Python does: \udce9.
-    print_bytes(text.encode(errors="backslashreplace") + b"\n")
+    print_bytes(json_text(json.dumps(document, ensure_ascii=False, indent=2)).encode() + b"\n")
 
 
 def print_result(kind: str, **fields: Any) -> None:
@@ -51,15 +54,26 @@ def print_result(kind: str, **fields: Any) -> None:
     print_json({"apiVersion": API_VERSION, "kind": kind, **fields})
 
 
+def print_page(text: str) -> None:
+    """Print Markdown, HTML, XML or workflow commands: UTF-8 and LF on every platform."""
+    print_bytes(page_bytes(text))
+
+
+def page_bytes(text: str) -> bytes:
+    """A page as it is printed or written to a file."""
+    return utf8(log(text))
+
+
 def print_bytes(data: bytes) -> None:
     """Print bytes unchanged: UTF-8 and LF on every platform."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    out = sys.stdout.buffer
+    out.write(data)
+    out.flush()
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print left-aligned columns with two spaces between them."""
     from trainform.diagnostics.console import aligned
 
-    sys.stdout.writelines(f"{line}\n" for line in aligned([head, *rows]))
+    for line in aligned([head, *(list(map(one_line, row)) for row in rows)]):
+        print_line(line)

@@ -6,10 +6,14 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from trainform.diagnostics.escape import one_line
+
 TAB = "    "
 WIDTH = 120
 LEAD = 40
 """A line longer than `WIDTH` columns is cut, keeping `LEAD` columns before the mark."""
+
+_BLANK = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 _WINDOW = 4 * WIDTH
 """Characters examined before and after the mark; a line may have millions."""
@@ -41,20 +45,12 @@ def excerpt(line: str, column: int) -> Excerpt:
     token = _TOKEN.match(line, index, index + _WINDOW)
     end = max(token.end() if token else index, index + 1)
     before, marked, after = line[max(index - _WINDOW, 0) : index], line[index:end], line[end : end + _WINDOW]
-    return _cut(printable(before), printable(marked) or " ", printable(after))
+    return _cut(_printable(before), _printable(marked) or " ", _printable(after))
 
 
-def printable(text: str) -> str:
-    """Tabs as spaces, and control characters, which could control the terminal, as `\ufffd`."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\u200c\u200d" else _shown(c) for c in text)
-
-
-def _shown(character: str) -> str:
-    if character == "\t":
-        return TAB
-    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+def _printable(text: str) -> str:
+    """Tabs and other blanks as spaces, which all have the same width."""
+    return one_line(_BLANK.sub(" ", text.replace("\t", TAB)))
 
 
 def columns(text: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from trainform.diagnostics.annotation import STDIN, message, title
 from trainform.diagnostics.diagnostic import Diagnostic
+from trainform.diagnostics.escape import log
 from trainform.diagnostics.order import folded
 
 _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -38,7 +39,7 @@ def _properties(diagnostic: Diagnostic, prefix: str) -> dict[str, str]:
 
 def _data(text: str) -> str:
     """Escaped as in the runner's toolkit: a message must not end its line or start a command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return log(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from trainform.diagnostics.diagnostic import Diagnostic, Severity
-from trainform.diagnostics.excerpt import printable
+from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.order import at_least, folded
 from trainform.diagnostics.text import render_text
 
@@ -61,4 +61,4 @@ def _text(problems: list[Diagnostic]) -> str:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(printable(text))
+    return quoteattr(one_line(text))

@@ -66,6 +66,14 @@ def _first_of(group: list[Diagnostic]) -> Diagnostic:
     return first._replace(others=others) if others > 0 else first
 
 
+def gravest(told: list[Diagnostic], most: int) -> list[Diagnostic]:
+    """The `most` gravest of them, the first of equal ones, in their order."""
+    if len(told) <= most:
+        return told
+    ranked = sorted(range(len(told)), key=lambda index: SEVERITIES.index(told[index].severity))
+    return [told[index] for index in sorted(ranked[:most])]
+
+
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
@@ -23,9 +22,8 @@ NOWHERE = "trainform.yaml"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "") -> str:
-    """One log with one run: a result per problem, a rule per code that occurs, and a final newline. Columns count
-    characters from 1.
+def sarif_log(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "") -> dict[str, Any]:
+    """One log with one run: a result per problem, and a rule per code that occurs. Columns count characters from 1.
 
     `version` is trainform's. `prefix` is the path from the checkout's root to the root of the files, with a trailing
     slash; empty if they are the same.
@@ -39,8 +37,7 @@ def render_sarif(diagnostics: Iterable[Diagnostic], version: str, prefix: str = 
         "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the checkout."}}},
         "results": _results(told, codes, prefix),
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, ensure_ascii=False, indent=2) + "\n"
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _results(told: list[Diagnostic], codes: list[str], prefix: str) -> list[dict[str, Any]]:
@@ -79,8 +76,8 @@ def _artifact(file: str, prefix: str) -> dict[str, str]:
     if file == STDIN:
         return {"uri": "stdin"}
     if file.startswith("/"):
-        return {"uri": f"file://{quote(file)}"}
-    return {"uri": quote(prefix + (file or NOWHERE)), "uriBaseId": ROOT}
+        return {"uri": f"file://{quote(_bytes(file))}"}
+    return {"uri": quote(_bytes(prefix + (file or NOWHERE))), "uriBaseId": ROOT}
 
 
 def _logical(diagnostic: Diagnostic) -> list[dict[str, str]]:
@@ -99,4 +96,9 @@ def _identity(diagnostic: Diagnostic) -> str:
     the rendered object's field if no source field is known."""
     rendered = ("", "") if diagnostic.path else (diagnostic.object, dotted(diagnostic.object_path))
     parts = "\0".join((diagnostic.code, diagnostic.file, dotted(diagnostic.path), *rendered))
-    return sha256(parts.encode()).hexdigest()[:32]
+    return sha256(_bytes(parts)).hexdigest()[:32]
+
+
+def _bytes(text: str) -> bytes:
+    """UTF-8; a file name may hold other bytes, as lone surrogates."""
+    return text.encode(errors="surrogatepass")

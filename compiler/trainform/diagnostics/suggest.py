@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 _ALIKE = 0.65
 """Minimum similarity from 0 to 1; lower, a long name contains the letters of almost any short one."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The name in `known` that `word` was probably meant to be, or empty."""
+_LONGEST = 100
+"""Most characters of a word that may be a mistyped name."""
+
+_MOST = 1000
+"""Most names to compare a word with: a file may have as many wrong words as names."""
+
+
+def nearest(word: str, known: Iterable[str], most: int = _MOST) -> str:
+    """The name in `known` that `word` was probably meant to be, or empty; empty if there are more than `most` names."""
+    names = list(islice(known, most + 1))
+    if len(word) > _LONGEST or len(names) > most:
+        return ""
     from difflib import get_close_matches  # slow import, only needed for mistakes
 
-    by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
+    by_lower = {name.lower(): name for name in sorted(names, reverse=True)}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=_ALIKE)
     return by_lower[near[0]] if near else ""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], most: int = _MOST) -> str:
     """`did you mean "name"?`, or empty if nothing is similar."""
-    near = nearest(word, known)
+    near = nearest(word, known, most)
     return f'did you mean "{near}"?' if near else ""

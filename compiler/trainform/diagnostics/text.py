@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
-from trainform.diagnostics.excerpt import excerpt, printable
-from trainform.diagnostics.order import folded, summary
+from trainform.diagnostics.escape import one_line
+from trainform.diagnostics.excerpt import excerpt
+from trainform.diagnostics.order import counted, folded, gravest, summary
 
 SILENT = ("TF156",)
 """Codes whose source line is not shown, because it holds a private key."""
@@ -31,18 +32,24 @@ _Paint = Callable[[str, str], str]
 """Styles text by style name."""
 
 
+MOST = 1000
+"""Most problems to print; of more, the gravest."""
+
+
 def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
-    """Every problem once, in order, then a summary line; empty if there are none. `colour` adds ANSI escapes; the
-    caller checks whether output is a terminal."""
+    """Every problem once, in order, then a summary line; empty if there are none. Of more than `MOST`, the others are
+    counted. `colour` adds ANSI escapes; the caller checks whether output is a terminal."""
     told = folded(diagnostics)
     if not told:
         return ""
+    shown = gravest(told, MOST)
+    left_out = [f"and {counted(len(told) - len(shown), 'more problem')}"] if len(shown) < len(told) else []
 
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)
 
-    blocks = ["\n".join([_headline(each, paint), *_source(each, paint), *_notes(each, paint)]) for each in told]
-    return "\n\n".join([*blocks, summary(told)]) + "\n"
+    blocks = ["\n".join([_headline(each, paint), *_source(each, paint), *_notes(each, paint)]) for each in shown]
+    return "\n\n".join([*blocks, *left_out, summary(told)]) + "\n"
 
 
 def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
@@ -50,12 +57,12 @@ def _headline(diagnostic: Diagnostic, paint: _Paint) -> str:
     place = ":".join([diagnostic.file or "trainform", *map(str, diagnostic.position or ())])
     field = dotted(diagnostic.path)
     words = [
-        paint("place", printable(place) + ":"),
+        paint("place", one_line(place) + ":"),
         paint(diagnostic.severity, diagnostic.severity),
-        paint("code", diagnostic.code) if field else paint("code", diagnostic.code) + ":",
+        paint("code", one_line(diagnostic.code)) + ("" if field else ":"),
     ]
     if field:
-        words.append(paint("field", printable(_cut(field))) + ":")
+        words.append(paint("field", one_line(_cut(field))) + ":")
     return " ".join([*words, _indented(diagnostic.message, 2)])
 
 
@@ -81,7 +88,7 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
     if rendered := _rendered(diagnostic):
-        notes.append(f"  {paint('note', 'note')}: {printable(_cut(rendered))}")
+        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(rendered))}")
     return notes
 
 
@@ -96,7 +103,7 @@ def _rendered(diagnostic: Diagnostic) -> str:
 
 
 def _indented(text: str, width: int) -> str:
-    return f"\n{' ' * width}".join(map(printable, _cut(text).split("\n")))
+    return f"\n{' ' * width}".join(map(one_line, _cut(text).split("\n")))
 
 
 def _cut(text: str) -> str:

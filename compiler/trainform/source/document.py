@@ -51,8 +51,6 @@ class Document:
         """Warnings for plain scalars that are strings for Kubernetes but not for other parsers."""
         if not self.ambiguous or self.part.root is None:
             return []
-        from trainform.source.findings import ambiguous_scalars  # rarely needed
-
         size = len(self.prefix)
         return [
             Diagnostic(
@@ -64,8 +62,7 @@ class Document:
                 place=self,
                 at=self._position_of(node),
             )
-            for path, node, text in ambiguous_scalars(self.part.root)
-            if path[:size] == self.prefix
+            for path, node, text in self.part.ambiguous(self.prefix)
         ]
 
     def _position_of(self, node: Node | None) -> Position:

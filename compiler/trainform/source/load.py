@@ -11,6 +11,7 @@ from trainform.diagnostics import Diagnostic, Path
 from trainform.source.build import Builder
 from trainform.source.document import Document
 from trainform.source.json_text import read_json, split_values
+from trainform.source.limits import MAX_DOCUMENTS, Expansion
 from trainform.source.parser import LimitError, compose
 from trainform.source.part import Part
 from trainform.source.text import Source, decode, split_documents
@@ -35,9 +36,17 @@ def load_source(source: Source) -> Loaded:
     """`load` for decoded text."""
     loaded = Loaded([], [])
     if not _load_json(source, loaded):
-        for start, part in split_documents(source.text):
-            _add_objects(read_part(Part(source, start, part)), loaded)
-    return loaded
+        expansion = Expansion()
+        for number, (start, part) in enumerate(split_documents(source.text)):
+            if max(number, len(loaded.documents)) > MAX_DOCUMENTS:
+                return _refused(source)
+            _add_objects(read_part(Part(source, start, part), expansion), loaded)
+    return _refused(source) if len(loaded.documents) > MAX_DOCUMENTS else loaded
+
+
+def _refused(source: Source) -> Loaded:
+    message = f"the file has more than {MAX_DOCUMENTS:,} documents"
+    return Loaded([], [Diagnostic("TF004", "error", message, "split it into several files", place=source)])
 
 
 def _load_json(source: Source, loaded: Loaded) -> bool:
@@ -57,12 +66,13 @@ def _load_json_values(source: Source, loaded: Loaded) -> bool:
         values = split_values(source.text)
     except ValueError:
         return False
-    for start, text in values if len(values) > 1 else ():
+    expansion = Expansion()
+    for start, text in values[: MAX_DOCUMENTS + 1] if len(values) > 1 else ():
         part = Part(source, start, text)
         try:
             parsed = Parsed(part, read_json(text))
         except ValueError:
-            parsed = read_part(part)
+            parsed = read_part(part, expansion)
         _add_objects(parsed, loaded)
     return len(values) > 1
 
@@ -81,14 +91,12 @@ class Parsed(NamedTuple):
         return Document({}, self.part)
 
 
-def read_part(part: Part) -> Parsed:
-    """Parses a YAML document; the tree of an empty one is None."""
+def read_part(part: Part, expansion: Expansion) -> Parsed:
+    """Parses a YAML document; the tree of an empty one is None. `expansion` counts the aliases of its file."""
     try:
         root = compose(part.text)
         if root is not None and "*" in part.text:
-            from trainform.source.limits import check_expansion
-
-            check_expansion(root)
+            expansion.add(root)
     except (YAMLError, UnicodeError) as error:
         return Parsed(part, None, [_syntax_error(part, error)])
     if root is None:
@@ -112,7 +120,10 @@ def _add_objects(parsed: Parsed, loaded: Loaded) -> None:
         elif item is not None:
             problems.append(_not_an_object(item, parsed.part, prefix))
     loaded.documents.extend(documents)
-    loaded.diagnostics.extend(_placed(problem, parsed.part, documents) for problem in problems)
+    if problems:
+        by_prefix = {document.prefix: document for document in documents}
+        sizes = {len(prefix) for prefix in by_prefix}
+        loaded.diagnostics.extend(_placed(problem, parsed.part, by_prefix, sizes) for problem in problems)
 
 
 def _objects(tree: Any, prefix: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -132,11 +143,10 @@ def _is_list(tree: dict[str, Any]) -> bool:
     return tree.get("kind") == "List"
 
 
-def _placed(problem: Diagnostic, part: Part, documents: list[Document]) -> Diagnostic:
-    """The problem, assigned to the object that contains it."""
-    for document in documents:
-        size = len(document.prefix)
-        if problem.path[:size] == document.prefix:
+def _placed(problem: Diagnostic, part: Part, documents: dict[Path, Document], sizes: set[int]) -> Diagnostic:
+    """The problem, assigned to the object that contains it; `sizes` are those of the objects' paths."""
+    for size in sizes:
+        if document := documents.get(problem.path[:size]):
             return problem._replace(place=document, path=problem.path[size:])
     return problem._replace(place=part.source)
 

@@ -30,6 +30,9 @@ except ImportError as error:
 MAX_DEPTH = 100
 """Maximum nesting of a document; Kubernetes objects stay below 30."""
 
+MAX_ELEMENTS = 500_000
+"""Maximum nodes of a document, which take 300 bytes each; a file of 16 MiB could hold 8 million."""
+
 
 class LimitError(YAMLError):
     """Valid YAML that must not be loaded, with the diagnostic's text for the node at `mark`."""
@@ -48,16 +51,23 @@ def too_deep(mark: Any) -> LimitError:
     return LimitError(mark, message, "flatten it; Kubernetes objects stay below 30")
 
 
+def too_many(mark: Any) -> LimitError:
+    """The error for a document of more than `MAX_ELEMENTS` nodes."""
+    message = f"the document has more than {MAX_ELEMENTS:,} keys and values"
+    return LimitError(mark, message, "split it into several documents")
+
+
 class _Parser(CParser):
     """The C parser with Kubernetes' scalars. A node's `tag` is None for a string, a tuple holding the value that
     `suspicious` returned, or a str if the document names a tag. The tuple also appears for `! "12"`, but quoted scalars
     are always strings: check `style`."""
 
-    __slots__ = ("depth",)  # slots cut the cost of counting to a third
+    __slots__ = ("depth", "left")  # slots cut the cost of counting to a third
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.depth = 0
+        self.left = MAX_ELEMENTS
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> tuple[Scalar] | None:
         if value is None or value[:1] not in FIRST_CHARACTERS or not implicit[0]:
@@ -67,6 +77,9 @@ class _Parser(CParser):
     def descend_resolver(self, parent: Node | None, index: object) -> None:
         # Some releases of libyaml have no depth limit, and the C composer recurses.
         self.depth += 1
+        self.left -= 1
+        if self.left < 0 and parent is not None:
+            raise too_many(parent.start_mark)
         if self.depth > MAX_DEPTH and parent is not None:
             raise too_deep(parent.start_mark)
 
@@ -90,7 +103,9 @@ def _compose_reanchored(text: str) -> Node | None:
     anchors: dict[str, Node] = {}
     top: list[Node] = []
     opened: list[tuple[CollectionNode | None, list[Node]]] = [(None, top)]
-    for event in iter(_Parser(text).get_event, None):
+    for count, event in enumerate(iter(_Parser(text).get_event, None)):
+        if count > 2 * MAX_ELEMENTS:  # a mapping or list has two events
+            raise too_many(event.start_mark)
         if isinstance(event, CollectionEndEvent):
             _close(*opened.pop())
         elif isinstance(event, NodeEvent):

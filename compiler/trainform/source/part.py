@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from yaml.error import YAMLError
 from yaml.nodes import MappingNode, Node
 
-from trainform.diagnostics import Position
+from trainform.diagnostics import Path, Position
 from trainform.source.build import is_merge, merge_sources, read_key
 from trainform.source.json_text import without_pairs
 from trainform.source.parser import compose
@@ -26,6 +26,7 @@ class Part:
         self.start = start
         self.text = text
         self._entries: dict[int, dict[str | None, Entry]] = {}
+        self._ambiguous: dict[int, dict[Path, list[tuple[Path, Node, str]]]] = {}
 
     @cached_property
     def root(self) -> Node | None:
@@ -44,6 +45,18 @@ class Part:
             for entry in _entries(node):
                 found.setdefault(read_key(entry[0]), entry)
         return found
+
+    def ambiguous(self, prefix: Path) -> Sequence[tuple[Path, Node, str]]:
+        """Path, node and text of the scalars below `prefix` that only Kubernetes reads as strings. They are sorted by
+        prefix once, since a List may have thousands of items."""
+        found = self._ambiguous.get(len(prefix))
+        if found is None and self.root:
+            from trainform.source.findings import ambiguous_scalars  # rarely needed
+
+            found = self._ambiguous[len(prefix)] = {}
+            for entry in ambiguous_scalars(self.root):
+                found.setdefault(entry[0][: len(prefix)], []).append(entry)
+        return found.get(prefix, ()) if found else ()
 
     def position_of(self, node: Node) -> Position:
         return self.position_at(node.start_mark.index)

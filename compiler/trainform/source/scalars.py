@@ -31,12 +31,13 @@ FIRST_CHARACTERS = frozenset(["", *"0123456789+-._=<~yYnNtTfFoO"])
 _READ_DIFFERENTLY = re.compile(
     r"""[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?   # base 60: 22:22
     | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?         # dates and times
-    | [-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?   # numbers too large for Go
+    | [-+]?(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9_]+)?   # numbers too large for Go
     | [-+]?0[xobXOB][0-9a-fA-F_]+
     | [-+]?_[0-9_]+
     | = | <<""",
     re.VERBOSE,
 )
+"""Possessive repetitions (`*+`) keep this linear in the length of the text, which may be that of a whole file."""
 
 
 @lru_cache(maxsize=8192)

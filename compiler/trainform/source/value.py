@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trainform.diagnostics import Diagnostic
 from trainform.source.json_text import read_json
+from trainform.source.limits import NODES_PER_CHARACTER, Expansion
 from trainform.source.load import Parsed, read_part
 from trainform.source.part import Part
 from trainform.source.text import decode, split_documents
@@ -20,7 +21,8 @@ def load_value(text: str, file: str) -> Parsed:
             return Parsed(whole, read_json(source.text))
         except ValueError:
             pass  # not JSON: the YAML parser reads it or explains why not
-    found = [read_part(Part(source, start, part)) for start, part in split_documents(source.text)]
+    expansion = Expansion(NODES_PER_CHARACTER * len(source.text))
+    found = [read_part(Part(source, start, part), expansion) for start, part in split_documents(source.text)]
     found = [parsed for parsed in found if parsed.tree is not None or parsed.diagnostics]
     if len(found) > 1:
         second = found[1].part

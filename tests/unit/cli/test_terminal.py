@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from trainform.cli.terminal import print_json, wants_colour
+from trainform.cli.streams import wants_colour
+from trainform.cli.terminal import print_json
 
 
 class Terminal(io.StringIO):

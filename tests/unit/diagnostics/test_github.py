@@ -40,7 +40,7 @@ def test_nothing_to_tell():
 def test_a_message_cannot_start_a_command_of_its_own():
     problem = NOWHERE._replace(message="100 %\r\n::set-env name=PATH::/tmp")
     assert render_github([problem]).count("\n") == 1
-    assert "100 %25%0D%0A::set-env" in render_github([problem])
+    assert "100 %25\\r%0A\\x3a:set-env" in render_github([problem])
 
 
 def test_a_file_name_cannot_add_properties():

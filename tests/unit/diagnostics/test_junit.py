@@ -58,7 +58,7 @@ def test_a_fault_that_many_jobs_share_is_told_once():
 
 def test_a_failure_tells_all_that_a_terminal_would():
     failure = suite([TYPE, TYPE._replace(message="<b> & \x1b[31m")]).find("testcase/failure")
-    assert failure.attrib == {"type": "TF102", "message": "<b> & \ufffd[31m (and 1 more)"}
+    assert failure.attrib == {"type": "TF102", "message": "<b> & \\x1b[31m (and 1 more)"}
     assert "error TF102 spec.trainer.numNodes: must be a number" in failure.text
     assert "4 |     numNodes: many # 100 %" in failure.text
     assert "\x1b" not in failure.text

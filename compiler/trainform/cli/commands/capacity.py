@@ -57,11 +57,12 @@ def _exit_code(environments: Mapping[str, Capacity]) -> int:
 
 
 def _print(environments: Mapping[str, Capacity], form: str) -> None:
-    from trainform.cli.terminal import print_result, wants_colour
+    from trainform.cli.streams import wants_colour
+    from trainform.cli.terminal import print_result, print_text
     from trainform.review.capacity.text import render_capacity
 
     if form == "json":
         told = {name: each.to_json() for name, each in environments.items()}
         print_result("CapacityResult", environments=told)
     else:
-        sys.stdout.write(render_capacity(environments, colour=wants_colour(sys.stdout)))
+        print_text(render_capacity(environments, colour=wants_colour(sys.stdout)))

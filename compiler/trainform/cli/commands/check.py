@@ -66,7 +66,7 @@ def check(
 
     The exit code is 1 if anything differs, 2 if a changed job has an error.
     """
-    from trainform.cli.terminal import print_diagnostics
+    from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
     from trainform.io.git import GitError
@@ -91,7 +91,7 @@ def check(
             return FAULTY
     _print(found, form)
     for package in sorted(result.changed_plugins):
-        print(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", file=sys.stderr)
+        print_line(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", sys.stderr)
     print_diagnostics(result.faults, sys.stderr)
     if result.faults:
         return FAULTY
@@ -108,7 +108,7 @@ def _compared(verified: Verification, workspace: Workspace, base: str | None) ->
 
 
 def _print(found: Sequence[Verdict], form: str) -> None:
-    from trainform.cli.terminal import print_result
+    from trainform.cli.terminal import print_line, print_result
 
     if form == "json":
         print_result("CheckResult", jobs=[_document(each) for each in found])
@@ -116,12 +116,12 @@ def _print(found: Sequence[Verdict], form: str) -> None:
     for each in found:
         if not each.is_good:
             name = "/".join(filter(None, each.job)) or each.files[0]
-            print(f"{each.state} {name}: {_advice(each)}")
+            print_line(f"{each.state} {name}: {_advice(each)}")
             for pin in each.pins:
-                print(f"  {pin.file}:{pin.line}: {pin.message}")
+                print_line(f"  {pin.file}:{pin.line}: {pin.message}")
             for file in each.files if not each.pins else ():
-                print(f"  {file}")
-    print(_counts(found))
+                print_line(f"  {file}")
+    print_line(_counts(found))
 
 
 def _advice(verdict: Verdict) -> str:

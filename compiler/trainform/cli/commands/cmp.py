@@ -58,19 +58,20 @@ def generate() -> int:
 @cmp.command(cls=Command)
 def discover() -> int:
     """Print the repository root, or nothing if this is not a trainform repository."""
+    from trainform.cli.terminal import print_line
     from trainform.io.repository import find_root
     from trainform.io.settings import FILE
 
     root = find_root(".")
     if os.path.lexists(os.path.join(root, FILE)):
-        print(os.path.relpath(root).replace(os.sep, "/"))
+        print_line(os.path.relpath(root).replace(os.sep, "/"))
     return OK
 
 
 @cmp.command(cls=Command)
 def parameters() -> int:
     """Print the parameters of this Application for the Argo CD UI."""
-    import json
+    from trainform.cli.terminal import print_json
 
     names = _environments()
     environment: dict[str, Any] = {
@@ -90,7 +91,7 @@ def parameters() -> int:
         "collectionType": "array",
         "array": [],
     }
-    print(json.dumps([environment, jobs]))
+    print_json([environment, jobs])
     return OK
 
 

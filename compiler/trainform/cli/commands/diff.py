@@ -54,19 +54,20 @@ def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str,
 
 
 def _print(found: Diff, form: str) -> None:
-    from trainform.cli.terminal import print_bytes, print_json, wants_colour
+    from trainform.cli.streams import wants_colour
+    from trainform.cli.terminal import print_json, print_page, print_text
 
     if form == "json":
         print_json(found.to_json())
     elif form == "markdown":
         from trainform.review.diff.markdown import render_markdown
 
-        print_bytes(render_markdown(found).encode(errors="backslashreplace"))
+        print_page(render_markdown(found))
     elif form == "html":
         from trainform.review.diff.html import render_html
 
-        print_bytes(render_html(found).encode(errors="backslashreplace"))
+        print_page(render_html(found))
     else:
         from trainform.review.diff.text import render_text
 
-        sys.stdout.write(render_text(found, colour=wants_colour(sys.stdout)))
+        print_text(render_text(found, colour=wants_colour(sys.stdout)))

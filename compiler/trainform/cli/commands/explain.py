@@ -91,7 +91,8 @@ def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained
 
 def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
     """With `several` jobs, also print each one's namespace and environment."""
-    from trainform.cli.terminal import print_result, wants_colour
+    from trainform.cli.streams import wants_colour
+    from trainform.cli.terminal import print_line, print_result, print_text
     from trainform.review.explain.text import render_explained
 
     if form == "json":
@@ -100,9 +101,10 @@ def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
         return
     for number, (job, selections) in enumerate(explained):
         if several:
-            gap = "\n" if number else ""
-            sys.stdout.write(f"{gap}{job.namespace}/{job.name} in environment {job.environment}\n\n")
-        sys.stdout.write(render_explained(selections, colour=wants_colour(sys.stdout)))
+            print_text("\n" if number else "")
+            print_line(f"{job.namespace}/{job.name} in environment {job.environment}")
+            print_text("\n")
+        print_text(render_explained(selections, colour=wants_colour(sys.stdout)))
 
 
 def _entries(explained: Explained, several: bool) -> list[dict[str, Any]]:

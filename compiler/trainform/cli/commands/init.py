@@ -67,12 +67,14 @@ def _next(folder: str, engine: str, environment: str) -> Iterator[str]:
 
 
 def _tell(wrote: Iterable[str], unchanged: int, following: Iterable[str]) -> None:
+    from trainform.cli.terminal import print_line
     from trainform.diagnostics.order import counted
 
     for path in wrote:
-        print(f"wrote {path}")
+        print_line(f"wrote {path}")
     if unchanged:
-        print(f"{counted(unchanged, 'file')} unchanged")
-    print("\nnext:")
+        print_line(f"{counted(unchanged, 'file')} unchanged")
+    print_line("")
+    print_line("next:")
     for line in following:
-        print(f"  {line}")
+        print_line(f"  {line}")

@@ -36,7 +36,7 @@ def keys(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...
 
 
 def _print(new: NewKeys, form: str) -> None:
-    from trainform.cli.terminal import print_diagnostics, print_result
+    from trainform.cli.terminal import print_diagnostics, print_line, print_result
     from trainform.diagnostics.order import in_order
 
     if form == "json":
@@ -45,6 +45,6 @@ def _print(new: NewKeys, form: str) -> None:
         return
     print_diagnostics(new.diagnostics, sys.stderr)
     for path in new.wrote:
-        print(f"wrote {path}")
+        print_line(f"wrote {path}")
     if not new.wrote and not new.diagnostics:
-        print("no key is missing")
+        print_line("no key is missing")

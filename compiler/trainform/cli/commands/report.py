@@ -67,12 +67,11 @@ def _compare(workspace: Workspace, base: str) -> Difference | None:
 
 
 def _write(found: Report, root: str, output: str | None) -> None:
-    from trainform.cli.terminal import print_bytes
+    from trainform.cli.terminal import page_bytes, print_bytes
     from trainform.io.writer import write_output
     from trainform.review.report.page import render_page
 
-    # Diagnostics may quote a lone surrogate, which is escaped as in JSON.
-    page = render_page(found, _templates()).encode(errors="backslashreplace")
+    page = page_bytes(render_page(found, _templates()))
     if output is None:
         print_bytes(page)
         return

@@ -69,14 +69,15 @@ def _write(staging: Staging, marking: Marking) -> list[Diagnostic]:
 
 
 def _print_text(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> None:
-    from trainform.cli.terminal import print_diagnostics
+    from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics.order import has_errors
 
     print_diagnostics(problems, sys.stderr)
     if has_errors(problems):
-        print("nothing was marked, because of the errors above", file=sys.stderr)
+        print_line("nothing was marked, because of the errors above", sys.stderr)
     for job in marked:
-        print("\n".join(_told(job)))
+        for line in _told(job):
+            print_line(line)
 
 
 def _print_json(marked: Sequence[MarkedJob], problems: Sequence[Diagnostic]) -> None:

@@ -87,7 +87,7 @@ def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "i
 
 
 def _print(diagnostics: Sequence[Diagnostic], form: str, documents: int) -> None:
-    from trainform.cli.terminal import print_diagnostics, print_json
+    from trainform.cli.terminal import print_diagnostics, print_json, print_line
     from trainform.diagnostics.documents import validate_result
     from trainform.diagnostics.order import counted
 
@@ -96,28 +96,27 @@ def _print(diagnostics: Sequence[Diagnostic], form: str, documents: int) -> None
     elif diagnostics:
         print_diagnostics(diagnostics, sys.stdout)
     else:
-        print(f"no problems in {counted(documents, 'document')}")
+        print_line(f"no problems in {counted(documents, 'document')}")
 
 
 def _print_for_machines(
     diagnostics: Sequence[Diagnostic], form: str, files: Sequence[str], grave: Severity, root: str
 ) -> None:
-    from trainform.cli.terminal import print_bytes
+    from trainform.cli.terminal import print_bytes, print_json, print_page
 
     if form == "sarif":
         from trainform import __version__
-        from trainform.diagnostics.sarif import render_sarif
+        from trainform.diagnostics.sarif import sarif_log
 
-        text = render_sarif(diagnostics, __version__, _prefix(root))
+        print_json(sarif_log(diagnostics, __version__, _prefix(root)))
     elif form == "junit":
         from trainform.diagnostics.junit import render_junit
 
-        text = render_junit(diagnostics, files, grave)
+        print_page(render_junit(diagnostics, files, grave))
     else:
         from trainform.diagnostics.github import render_github
 
-        text = render_github(diagnostics, _prefix(root))
-    print_bytes(text.encode())
+        print_bytes(render_github(diagnostics, _prefix(root)).encode())
 
 
 def _prefix(root: str) -> str:

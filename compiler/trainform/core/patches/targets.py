@@ -1,18 +1,18 @@
 """Selects the rendered objects that an Environment's patch applies to.
 
-A `target` is kustomize's: `group`, `version`, `kind`, `name` and `namespace` are regular expressions for the whole
-value, selectors use the syntax of `kubectl -l`, and absent or empty fields match all. A strategic merge patch without
-target applies to the object that it names.
+A `target` is kustomize's: `group`, `version`, `kind`, `name` and `namespace` are regular expressions (RE2) for the
+whole value, selectors use the syntax of `kubectl -l`, and absent or empty fields match all. A strategic merge patch
+without target applies to the object that it names.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.selectors import matches_labels
+from trainform.core.patches.regex import compile_regex
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.tree import Tree, metadata_of, name_of, table, text
 
@@ -62,7 +62,7 @@ def criteria_of_target(target: PatchTarget, index: int) -> tuple[list[Criterion]
         path: Path = ("target", field)
         try:
             criteria.append(Criterion(field, wanted, path, read(wanted)))
-        except (re.error, ValueError, OverflowError, RecursionError) as error:
+        except ValueError as error:
             problems.append(PatchProblem(index, path, f"{wanted!r} is invalid: {error}"))
     return criteria, problems
 
@@ -139,8 +139,8 @@ def _fits(field: str) -> Callable[[str], Callable[[Tree], bool]]:
     value = _VALUES[field]
 
     def read(pattern: str) -> Callable[[Tree], bool]:
-        compiled = re.compile(pattern)
-        return lambda tree: compiled.fullmatch(value(tree)) is not None
+        compiled = compile_regex(pattern)
+        return lambda tree: compiled.fullmatch(value(tree))
 
     return read
 

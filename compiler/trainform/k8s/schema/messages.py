@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
@@ -27,6 +28,12 @@ _FOUND = {
 }
 _LONGEST = 60
 """Maximum characters of a value in a message."""
+
+MOST_UNKNOWN = 100
+"""Most unknown fields of a mapping that are reported one by one."""
+
+MOST_PROBLEMS = 1000
+"""Most problems of an object that are reported."""
 
 _LISTED = 8
 """Maximum known fields or values in a hint."""
@@ -59,6 +66,17 @@ def unknown(path: Path, name: str, known: Schema, tree: dict[str, Any]) -> Schem
     return SchemaProblem((*path, name), "TF101", "unknown field", hint)
 
 
+def more_unknown(path: Path, count: int) -> SchemaProblem:
+    """What stands for `count` further unknown fields of the mapping at `path`."""
+    return SchemaProblem(path, "TF101", f"and {count:,} more unknown fields", "fix the first ones, then run again")
+
+
+def more_problems(path: Path) -> SchemaProblem:
+    """What stands for all further problems of an object, the first of which is at `path`."""
+    message = f"and more: only the first {MOST_PROBLEMS:,} problems of an object are shown"
+    return SchemaProblem(path, "TF104", message, "fix these, then run again")
+
+
 def known_here(name: str, known: Collection[str]) -> str:
     """The nearest known name, or all of them if none is near and they are few."""
     few = f"known fields: {', '.join(sorted(known))}" if 0 < len(known) <= _LISTED else ""
@@ -73,7 +91,7 @@ def wrong_type(path: Path, due: list[str], value: Any) -> Iterator[SchemaProblem
     yield SchemaProblem(path, "TF102", f"must be {wanted}, not {noun(value)}", rewritten(path, wanted, value))
     if isinstance(value, dict):
         # The API server drops the mapping's fields too: report each.
-        for name in value:
+        for name in islice(value, MOST_UNKNOWN):
             yield SchemaProblem((*path, name), "TF101", f"unknown field: expected {wanted}")
 
 

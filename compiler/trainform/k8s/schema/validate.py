@@ -4,6 +4,7 @@ rules and webhooks are not covered."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from trainform.diagnostics import Path
@@ -22,7 +23,7 @@ def check(kind: str, tree: object) -> list[SchemaProblem]:
     `kind` is the API name of any type in a TrainJob, runtime or JobSet ("JobSetSpec", "EnvVar", "PodTemplateSpec"),
     "ConfigMap", "coscheduling PodGroup", "volcano PodGroup" or a kind of cluster fact.
     """
-    return [] if fits(kind)(tree) else list(_problems(definitions()[kind], tree, ()))
+    return [] if fits(kind)(tree) else _first(_problems(definitions()[kind], tree, ()))
 
 
 def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
@@ -30,7 +31,14 @@ def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
     if all(map(fits(kind), trees)):
         return []
     schema = definitions()[kind]
-    return [problem for index, tree in enumerate(trees) for problem in _problems(schema, tree, (index,))]
+    return _first(problem for index, tree in enumerate(trees) for problem in _problems(schema, tree, (index,)))
+
+
+def _first(problems: Iterator[SchemaProblem]) -> list[SchemaProblem]:
+    """The first problems, and one that says that there are more."""
+    found = list(islice(problems, messages.MOST_PROBLEMS))
+    more = next(problems, None)
+    return [*found, messages.more_problems(more.path)] if more else found
 
 
 def _problems(schema: Schema, value: Any, path: Path) -> Iterator[SchemaProblem]:
@@ -50,12 +58,16 @@ def _problems(schema: Schema, value: Any, path: Path) -> Iterator[SchemaProblem]
 
 def _of_fields(schema: Schema, tree: dict[str, Any], path: Path) -> Iterator[SchemaProblem]:
     fields, others = schema.get("properties", {}), schema.get("additionalProperties", {})
+    unknown = [name for name in tree if fields.get(name, others) is False]
+    reported = frozenset(unknown[: messages.MOST_UNKNOWN])
     for name, value in tree.items():
         known = fields.get(name, others)
-        if known is False:
+        if name in reported:
             yield messages.unknown(path, name, fields, tree)
-        else:
+        elif known is not False:
             yield from _problems(known, value, (*path, name))
+    if len(unknown) > len(reported):
+        yield messages.more_unknown(path, len(unknown) - len(reported))
     for name in schema.get("required", ()):
         if name not in tree:
             yield messages.missing(path, name, fields, tree)

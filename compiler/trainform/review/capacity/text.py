@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from trainform.diagnostics.console import Style, aligned, styled
+from trainform.diagnostics.escape import one_line
 from trainform.review.capacity.amounts import written
 from trainform.review.capacity.kueue_facts import FlavorResource
 from trainform.review.capacity.one_job import Verdict
@@ -28,7 +29,7 @@ def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> st
     several = len(environments) > 1
     parts = []
     for name, found in environments.items():
-        head = f"environment {name}\n\n" if several else ""
+        head = f"environment {one_line(name)}\n\n" if several else ""
         parts.append(head + "\n".join(_tables(found, colour)))
     return "\n".join(parts)
 
@@ -36,7 +37,12 @@ def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> st
 def _tables(found: Capacity, colour: bool) -> list[str]:
     quotas = [_quota_row(queue, key, use, colour) for queue, uses in found.queues.items() for key, use in uses.items()]
     jobs = [
-        (f"{job.namespace}/{job.name}", job.queue, styled(job.verdict, _STYLES[job.verdict], colour=colour), job.reason)
+        (
+            one_line(f"{job.namespace}/{job.name}"),
+            one_line(job.queue),
+            styled(job.verdict, _STYLES[job.verdict], colour=colour),
+            one_line(job.reason),
+        )
         for job in found.jobs
     ]
     tables = ((_QUOTA_HEAD, quotas), (_JOB_HEAD, jobs))
@@ -46,4 +52,4 @@ def _tables(found: Capacity, colour: bool) -> list[str]:
 def _quota_row(queue: str, key: FlavorResource, use: QueueUse, colour: bool) -> tuple[str, ...]:
     nominal, borrowable, asked = (written(key.resource, each) for each in (use.nominal, use.borrowable, use.asked))
     style = _OVER if use.asked > use.nominal + use.borrowable else Style()
-    return queue, key.flavor, key.resource, nominal, borrowable, styled(asked, style, colour=colour)
+    return *map(one_line, (queue, key.flavor, key.resource)), nominal, borrowable, styled(asked, style, colour=colour)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from trainform.diagnostics.escape import utf8
 from trainform.diagnostics.order import counted
 from trainform.review.diff.model import Diff
 from trainform.review.diff.update_rules import ORDER, Change
@@ -31,8 +32,11 @@ _TITLES: dict[Change, str] = {
     "new": "🟢 New",
     "in-place": "🔵 Changes in place, without a restart",
 }
-_ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]")
+_ACTIVE = re.compile(r"[&<>|*_`\[\]@#~\\$]|:(?=//)|(?<=www)\.")
 """Characters with a meaning in markdown, HTML or a forge."""
+_LINKING = frozenset("@#:.")
+"""Those that make a mention or a link even where they are written as a character reference: a forge looks for these in
+the finished page. A zero-width space behind them prevents that."""
 
 
 def render_markdown(diff: Diff) -> str:
@@ -75,7 +79,7 @@ def _count(told: Iterable[Story]) -> int:
 
 
 def _size(lines: Sequence[str]) -> int:
-    return sum(len(line.encode(errors="backslashreplace")) + 1 for line in lines)
+    return sum(len(utf8(line)) + 1 for line in lines)
 
 
 def _grants(story: Story) -> bool:
@@ -148,7 +152,7 @@ def _behind(diff: Diff) -> list[str]:
 
 def _bearable(lines: Iterable[str]) -> list[str]:
     """The lines that are not too long: names in edited files may have any length."""
-    return [line for line in lines if len(line.encode(errors="backslashreplace")) <= _LONGEST]
+    return [line for line in lines if len(utf8(line)) <= _LONGEST]
 
 
 def _totals(diff: Diff) -> list[str]:
@@ -179,4 +183,4 @@ def _code(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Escapes text outside of code for markdown and HTML."""
-    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};", text)
+    return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};" + "&#8203;" * (match[0] in _LINKING), text)

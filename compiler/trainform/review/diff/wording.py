@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from trainform.diagnostics.escape import one_line as plain
 from trainform.diagnostics.order import counted
 from trainform.review.behind import are_behind
 from trainform.review.capacity.amounts import spelled
@@ -167,17 +168,6 @@ def _words(group: Group, reason: Reason) -> ReasonWords:
     before, after = _spelled(reason.before, reason.after) if reason.named else ("", "")
     marks = ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
     return ReasonWords(plain(thing), _field(reason), before, after, marks)
-
-
-def plain(text: str) -> str:
-    """Text on one line without control characters: it may come from any file."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else _escape(each) for each in text)
-
-
-def _escape(character: str) -> str:
-    return "↵" if character == "\n" else character.encode("unicode_escape").decode()
 
 
 def _written(given: Any) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import dotted
-from trainform.diagnostics.excerpt import columns, printable
+from trainform.diagnostics.escape import one_line
+from trainform.diagnostics.excerpt import columns
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
@@ -47,7 +48,7 @@ def render_explained(selections: Iterable[Selection], *, colour: bool) -> str:
 
 
 def _block(selection: Selection, colour: bool) -> str:
-    head = " ".join(filter(None, (selection.object, printable(dotted(selection.path)))))
+    head = one_line(" ".join(filter(None, (selection.object, dotted(selection.path)))))
     fields = selection.fields
     alone = len(fields) == 1 and fields[0].path == selection.path
     rows = _story(fields[0]) if alone else _tree(fields, len(selection.path))
@@ -57,8 +58,8 @@ def _block(selection: Selection, colour: bool) -> str:
 
 def _story(field: Field) -> list[_Row]:
     """The value, then those it replaced, latest first."""
-    earlier = [_Row(f"  was  {_written(each.value)}", each.owner) for each in reversed(field.overrides)]
-    return [_Row(f"  now  {_written(field.value)}", field.owner), *earlier]
+    earlier = [_Row(f"  was  {one_line(_written(each.value))}", each.owner) for each in reversed(field.overrides)]
+    return [_Row(f"  now  {one_line(_written(field.value))}", field.owner), *earlier]
 
 
 def _tree(fields: Sequence[Field], start: int) -> list[_Row]:
@@ -86,7 +87,7 @@ def _lines(path: Path, shared: int, field: Field) -> list[_Row]:
         lead = lead or _indent(path[: size + 1])
         if isinstance(part, int):
             lead += "- "
-        text = lead if isinstance(part, int) else f"{lead}{printable(part)}: "
+        text = lead if isinstance(part, int) else f"{lead}{one_line(part)}: "
         if last:
             rows.append(_Row(text + _short(field.value), field.owner))
         elif isinstance(part, str):
@@ -111,10 +112,10 @@ def _aligned(rows: Sequence[_Row], colour: bool) -> list[str]:
 def _line(row: _Row, left: int, middle: int, colour: bool) -> str:
     if row.owner is None:
         return row.left
-    text = str(row.owner)
+    text = one_line(str(row.owner))
     shown = styled(text, _STYLES[row.owner.kind], colour=colour)
     padding = " " * max(left - columns(row.left), 0)
-    place = " " * (middle - len(text)) + "  " + printable(row.owner.place) if row.owner.place else ""
+    place = " " * (middle - len(text)) + "  " + one_line(row.owner.place) if row.owner.place else ""
     return f"{row.left}{padding}  {shown}{place}"
 
 
@@ -125,5 +126,5 @@ def _written(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = printable(_written(value))
+    text = one_line(_written(value))
     return text if columns(text) <= _VALUE else text[: _VALUE - 1] + "…"

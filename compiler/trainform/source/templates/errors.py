@@ -51,12 +51,14 @@ class Missing(StrictUndefined):
 
 
 def _missing(why: str | None, holder: Any, member: Any) -> Refused:
-    name = "slice" if isinstance(member, slice) else str(member)
+    name = _shown(member)
     if why:
         return Refused("TF014", why, word=name)
     if holder is missing:
         hint = f"templates can only use env: write env.{name}"
         return Refused("TF014", f"{name} is not defined", hint, name)
+    if not isinstance(member, str | int | slice):
+        return Refused("TF014", f"{name} cannot be a key")
     if name.startswith("__"):
         return Refused("TF015", f"templates cannot access {name}", "templates can only use plain data", name)
     if name in _INSTEAD:
@@ -68,6 +70,17 @@ def _missing(why: str | None, holder: Any, member: Any) -> Refused:
     if isinstance(holder, dict):
         return Refused("TF014", f"{name} is not set here", did_you_mean(name, map(str, holder)), name)
     return Refused("TF014", f"{noun(holder)} has no {name}", word=name)
+
+
+def _shown(member: Any) -> str:
+    """A name or index in a message. Any other key may be a list that takes a gigabyte to print."""
+    if isinstance(member, slice):
+        return "slice"
+    return str(member)[:_LONGEST] if isinstance(member, str | int) else noun(member)
+
+
+_LONGEST = 100
+"""Most characters of a name in a message."""
 
 
 def noun(value: Any) -> str:

@@ -19,6 +19,9 @@ from trainform.source.text import Source
 MAX_OUTPUT = 4 * 2**20
 """Maximum characters that a template may render."""
 
+_LONGEST = 200
+"""Most characters of Python's own message."""
+
 Text = tuple[int, bool, str]
 """Template line, whether the text is that line's own, and the rendered text."""
 
@@ -73,7 +76,7 @@ class Rendering:
             self._error("TF004", _line(template, error), "this is nested too deeply")
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             # Raised by expressions: 1 / 0, "x" | dictsort, [] + 1.
-            self._error("TF016", _line(template, error), f"rendering failed here: {error}")
+            self._error("TF016", _line(template, error), f"rendering failed here: {str(error)[:_LONGEST]}")
         return pieces
 
     def _texts(self, template: Template, values: Mapping[str, Any]) -> Iterator[Text]:

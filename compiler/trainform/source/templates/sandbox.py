@@ -164,7 +164,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def _check_repetition(self, sequence: Any, times: Any) -> None:
         if isinstance(sequence, str | list | tuple) and isinstance(times, int):
-            self.spend(max(times, 0) * (1 + len(sequence)) // 64)
+            size = max(times, 0) * (1 + len(sequence))
+            self.spend(size // 64 if isinstance(sequence, str) else size)
 
 
 def _entry(sequence: Any, index: Any) -> Any:
