@@ -73,13 +73,10 @@ def _flush() -> None:
 
 
 def _failed_to_read_or_write(error: OSError) -> int:
-    """`io` reports file errors, so one that names a file is a bug; one without a name is from a standard stream."""
-    from trainform.cli.errors import report
-
-    if error.filename is not None:
-        report(error)
-        return BUG
-    print(f"trainform: error: standard input or output: {error.strerror}", file=sys.stderr)
+    """A disk, a mode or a limit of the machine, as far as no diagnostic of `io` has told it: no bug. An error without
+    a file name is from a standard stream."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "standard input or output"
+    print(f"trainform: error: {where}: {error.strerror or error}", file=sys.stderr)
     return FAULTY
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -144,12 +145,20 @@ def _linked(old: str, new: str) -> bool:
 def _remove(root: str, folder: str, lockfile: str) -> None:
     """Remove the folder first, in one step: a lock without a folder is a removed job."""
     target, staged = os.path.join(root, folder), _staged(root, folder)
-    if os.path.isdir(target):
+    if _is_folder(target):
         os.makedirs(os.path.dirname(staged), exist_ok=True)
         os.rename(target, staged)
     remove(root, lockfile)
     _drop_empty(root, os.path.dirname(folder))
     shutil.rmtree(staged, ignore_errors=True)
+
+
+def _is_folder(path: str) -> bool:
+    """Raises OSError if that cannot be told: `os.path.isdir` would say no, and leave the folder without its lock."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def write(root: str, file: str, data: bytes) -> None:
