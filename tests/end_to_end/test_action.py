@@ -16,10 +16,12 @@ def test_the_action_as_it_comes(checkout, github):
 
 
 def test_the_action_installs_what_it_is_a_version_of(checkout, github, tmp_path):
-    program(tmp_path / "bin", "python3", f'#!/bin/sh\necho "$@" >{tmp_path}/pip.log\n')
+    program(tmp_path / "bin", "python3", f'#!/bin/sh\necho "$@" >>{tmp_path}/pip.log\n')
     result = run_action(ROOT, checkout, github, run="validate")
     assert result.steps == ["Install trainform", "Validate"]
-    assert (tmp_path / "pip.log").read_text().endswith(f" {ROOT}\n")
+    dependencies, _, itself = (tmp_path / "pip.log").read_text().splitlines()
+    assert dependencies.endswith(f"--require-hashes --only-binary :all: --requirement {ROOT}/ci/requirements.txt")
+    assert itself.endswith(f"--no-deps --no-build-isolation {ROOT}")
 
 
 def test_a_report_is_uploaded_and_the_comment_is_made_although_validation_fails(checkout, github):

@@ -85,13 +85,12 @@ def _flush() -> None:
 
 
 def _failed_to_read_or_write(error: OSError) -> int:
-    """`io` reports file errors, so one that names a file is a bug; one without a name is from a standard stream."""
-    from trainform.cli.errors import report
+    """A disk, a mode or a limit of the machine, as far as no diagnostic of `io` has told it: no bug. An error without
+    a file name is from a standard stream."""
+    from trainform.cli.terminal import print_line
 
-    if error.filename is not None:
-        report(error)
-        return BUG
-    sys.stderr.write(f"trainform: error: standard input or output: {error.strerror}\n")
+    where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "standard input or output"
+    print_line(f"trainform: error: {where}: {error.strerror or error}", sys.stderr)
     return FAULTY
 
 

@@ -29,7 +29,7 @@ def read(root: str, purpose: str) -> dict[str, Any] | None:
 def write(root: str, purpose: str, tree: dict[str, Any]) -> None:
     """Write a document, completely or not at all. Raises OSError."""
     path = _path(root, purpose)
-    draft = f"{path}.{os.getpid()}"
+    draft = f"{path}.new"  # one name for all processes: a killed one leaves no more than this; `read` rejects a mixture
     text = json.dumps(tree, separators=(",", ":")).encode()
     try:
         write_bytes(draft, f"{hashlib.sha256(text).hexdigest()}\n".encode() + text)

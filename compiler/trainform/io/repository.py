@@ -134,8 +134,14 @@ def list_files(root: str, folder: str) -> Listing:
     """All YAML and JSON files below `folder` that are not hidden; none if it is missing. Follows links only inside
     `root`: an untrusted repository must not make the compiler read, and print, other files of the machine."""
     listing = Listing([], [])
-    if os.path.lexists(os.path.join(root, folder)):
-        _walk(root, folder, (), listing)
+    try:
+        os.lstat(os.path.join(root, folder))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return listing
+    except OSError as error:  # a folder that cannot be looked at is not an empty one: its jobs would be removed
+        listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
+        return listing
+    _walk(root, folder, (), listing)
     return listing
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -144,12 +145,20 @@ def _linked(old: str, new: str) -> bool:
 def _remove(staging: Staging, folder: str, lockfile: str) -> None:
     """Remove the folder first, in one step: a lock without a folder is a removed job."""
     root, target, staged = staging.root, beneath(staging.root, folder), staging.path(folder)
-    if os.path.isdir(target):
+    if _is_folder(target):
         staging.create()
         _rename(target, staged)
     remove(root, lockfile)
     _drop_empty(root, os.path.dirname(folder))
     shutil.rmtree(staged, ignore_errors=True)
+
+
+def _is_folder(path: str) -> bool:
+    """Raises OSError if that cannot be told: `os.path.isdir` would say no, and leave the folder without its lock."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def write(staging: Staging, file: str, data: bytes) -> None:

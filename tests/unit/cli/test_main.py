@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -120,6 +121,15 @@ def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
     assert ran.err.startswith("trainform: internal error: KeyError: 'spec'\nThis is a bug in trainform")
     assert "TRAINFORM_DEBUG=1" in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("name", ["jobs/llm", b"jobs/llm"])
+def test_an_error_of_the_machine_is_no_bug(trainform, monkeypatch, name):
+    def fail(*arguments):
+        raise OSError(errno.EIO, "Input/output error", name)
+
+    monkeypatch.setattr("trainform.workspace.discovery.discover", fail)
+    assert trainform("validate") == (2, "", "trainform: error: jobs/llm: Input/output error\n")
 
 
 def test_a_bug_shows_its_traceback_when_asked(trainform, broken, monkeypatch):

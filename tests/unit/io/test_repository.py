@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -40,6 +41,17 @@ def test_files_come_in_order_without_hidden_and_foreign_ones(root):
 def test_a_missing_folder_holds_nothing(root):
     listing = list_files(str(root), "jobs")
     assert (listing.files, listing.diagnostics) == ([], [])
+
+
+def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_one(root, monkeypatch):
+    make(root, "jobs/a.yaml")
+
+    def broken(path):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "lstat", broken)
+    [problem] = list_files(str(root), "jobs").diagnostics
+    assert (problem.code, problem.message) == ("TF701", "cannot be listed: Input/output error")
 
 
 def test_a_link_inside_the_repository_is_followed(root):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -150,3 +151,19 @@ def test_a_file_of_the_user_keeps_its_mode_and_its_links(root, staging):
     assert (root / "link.yaml").is_symlink()
     assert (root / "real.yaml").read_text() == "2"
     assert os.stat(root / "real.yaml").st_mode & 0o777 == 0o600
+
+
+def test_a_removed_job_keeps_its_lock_where_its_folder_cannot_be_looked_at(root, monkeypatch):
+    """Without the lock, the folder would be nobody's, and stay for ever."""
+    put(root, a="1")
+    real = os.stat
+
+    def broken(path, **options):
+        if str(path).endswith("/llm"):
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path, **options)
+
+    monkeypatch.setattr(os, "stat", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        change(root, None, b"")
+    assert (root / LOCK).exists()
