@@ -122,7 +122,7 @@ def entries(schema: Schema, **keywords: Any) -> Schema:
 def fact(*required: str, **properties: Schema) -> Schema:
     """A kind of cluster fact, with its own fields beside the head of every object."""
     head = {"apiVersion": NAME, "kind": NAME, "metadata": {"$ref": "#/$defs/FactMetadata"}, "status": ANYTHING}
-    return closed("metadata", *required, **head, **properties)
+    return closed("metadata", *required, **(head | properties))
 
 
 LABEL_SELECTOR = closed(
@@ -203,6 +203,35 @@ FACT_KINDS: dict[str, Schema] = {
         handler=NAME,
         overhead=closed(podFixed=AMOUNTS),
         scheduling=closed(nodeSelector=LABELS, tolerations=TOLERATIONS),
+    ),
+    # An object pulled from a cluster says far more of a node than is read here.
+    "Node": fact(
+        spec={
+            "type": "object",
+            "properties": {"taints": entries(TAINT), "unschedulable": {"type": "boolean"}},
+        },
+        status={
+            "type": "object",
+            "properties": {
+                "allocatable": AMOUNTS,
+                "capacity": AMOUNTS,
+                "conditions": entries(
+                    {"type": "object", "properties": {"type": STRING, "status": STRING}, "required": ["type", "status"]}
+                ),
+            },
+        },
+    ),
+    # Ours: nodes that are all alike
+    "NodePool": fact(
+        "spec",
+        spec=closed(
+            "count",
+            "allocatable",
+            count={"type": "integer", "minimum": 0, "maximum": 100_000},
+            labels=LABELS,
+            taints=entries(TAINT),
+            allocatable=AMOUNTS,
+        ),
     ),
     # Kueue
     "WorkloadPriorityClass": fact("value", value=INT32, description=STRING),

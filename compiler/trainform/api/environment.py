@@ -13,6 +13,7 @@ from trainform.api.scheduling import Scheduler, Scheduling
 from trainform.api.selectors import LabelSelector
 from trainform.api.trainjob import RuntimePatch
 from trainform.k8s.tree import Tree
+from trainform.k8s.versions import Versions, parse_version
 
 
 class EnvironmentMetadata(Model):
@@ -51,6 +52,11 @@ class Cluster(Model):
     files: list[str] | None = None
     """Patterns of files with cluster facts (PriorityClass, ClusterQueue and so on), from the Environment's
     folder. Default: every other YAML file in it. Example: `["cluster/*.yaml"]`."""
+
+    @property
+    def versions(self) -> Versions:
+        """The versions, parsed; an invalid one is unknown, and reported by the rules."""
+        return Versions(*(parse_version(text or "") for text in (self.kubernetes, self.jobset, self.kueue)))
 
 
 SecretsMode = Literal["reference", "external-secret", "sealed-secret", "sops"]

@@ -10,6 +10,8 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "LimitRange": ("v1",),
     "PriorityClass": ("scheduling.k8s.io/v1",),
     "RuntimeClass": ("node.k8s.io/v1",),
+    "Node": ("v1",),
+    "NodePool": ("trainform.dev/v1alpha1",),
     "WorkloadPriorityClass": _KUEUE,
     "ClusterQueue": _KUEUE,
     "Cohort": _KUEUE_FROM_ALPHA,
@@ -22,3 +24,6 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
 
 CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue"})
 """Kinds without a namespace."""
+
+NEVER_RENDERED = frozenset(("Node", "NodePool"))
+"""Kinds on which no rendered object depends, so no job falls behind when they change."""
