@@ -221,6 +221,28 @@ FACT_KINDS: dict[str, Schema] = {
             },
         },
     ),
+    "ResourceQuota": fact(
+        spec=closed(
+            hard=AMOUNTS,
+            scopes=entries(STRING),
+            scopeSelector=closed(
+                matchExpressions=entries(
+                    closed(
+                        "scopeName",
+                        "operator",
+                        scopeName=STRING,
+                        operator={"type": "string", "enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+                        values=entries(STRING),
+                    )
+                )
+            ),
+        )
+    ),
+    "StorageClass": fact(
+        provisioner=STRING,
+        **dict.fromkeys(("allowVolumeExpansion", "allowedTopologies", "mountOptions", "parameters"), ANYTHING),
+        **dict.fromkeys(("reclaimPolicy", "volumeBindingMode"), STRING),
+    ),
     # Ours: nodes that are all alike
     "NodePool": fact(
         "spec",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from support.corpus import FOLDER
-from trainform.workspace.capacity import hold
+from trainform.workspace.capacity.hold import hold
 from trainform.workspace.discovery import discover
 
 CORPUS = FOLDER / "capacity.jsonl.gz"

@@ -12,6 +12,8 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "RuntimeClass": ("node.k8s.io/v1",),
     "Node": ("v1",),
     "NodePool": ("trainform.dev/v1alpha1",),
+    "ResourceQuota": ("v1",),
+    "StorageClass": ("storage.k8s.io/v1",),
     "WorkloadPriorityClass": _KUEUE,
     "ClusterQueue": _KUEUE,
     "Cohort": _KUEUE_FROM_ALPHA,
@@ -22,8 +24,9 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
 }
 """API versions of each kind, all in one group, newest first."""
 
-CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue"})
+NAMESPACED_FACTS = frozenset(("LimitRange", "LocalQueue", "ResourceQuota"))
+CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - NAMESPACED_FACTS)
 """Kinds without a namespace."""
 
-NEVER_RENDERED = frozenset(("Node", "NodePool"))
+NEVER_RENDERED = frozenset(("Node", "NodePool", "ResourceQuota", "StorageClass"))
 """Kinds on which no rendered object depends, so no job falls behind when they change."""

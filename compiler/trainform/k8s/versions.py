@@ -11,7 +11,7 @@ Release = tuple[int, int, int]
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
 
 
-class Version(NamedTuple):
+class ClusterVersion(NamedTuple):
     """A version whose patch release may be unknown (None): `"1.36"`."""
 
     major: int
@@ -25,20 +25,20 @@ class Version(NamedTuple):
 class Versions(NamedTuple):
     """What an Environment says of its cluster; None is unknown."""
 
-    kubernetes: Version | None = None
-    jobset: Version | None = None
-    kueue: Version | None = None
+    kubernetes: ClusterVersion | None = None
+    jobset: ClusterVersion | None = None
+    kueue: ClusterVersion | None = None
 
 
-def parse_version(text: str) -> Version | None:
+def parse_version(text: str) -> ClusterVersion | None:
     """`v1.36.2-gke.1` is 1.36.2; None if the text is no version."""
     found = _VERSION.fullmatch(text)
     if found is None:
         return None
-    return Version(int(found[1]), int(found[2]), None if found[3] is None else int(found[3]))
+    return ClusterVersion(int(found[1]), int(found[2]), None if found[3] is None else int(found[3]))
 
 
-def has_change(version: Version | None, *releases: Release) -> bool | None:
+def has_change(version: ClusterVersion | None, *releases: Release) -> bool | None:
     """Whether a version has a change that came with these releases: that of a new minor version, and before it any
     patch releases that got it too, in ascending order. None if that is not known."""
     if version is None:

@@ -22,9 +22,19 @@ from trainform_plugins.kueue.topology import (
     one_of_each,
     shares_the_pods_with_a_gang,
 )
+from trainform_plugins.kueue.webhook import annotations_are_sound, is_not_elastic
 
-JOBSET_CHECKS = (labels_are_sound, queue_admits, has_queue, priority_is_declared, goes_alone, needs_newer_kueue)
+JOBSET_CHECKS = (
+    labels_are_sound,
+    is_not_elastic,
+    queue_admits,
+    has_queue,
+    priority_is_declared,
+    goes_alone,
+    needs_newer_kueue,
+)
 TOPOLOGY_CHECKS = (
+    annotations_are_sound,
     one_of_each,
     fits_the_pods,
     groups_are_pairs,

@@ -12,6 +12,7 @@ from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
 from trainform.k8s.rules import limit as limit_rules
+from trainform.k8s.rules.classes import SYSTEM_PRIORITIES
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
@@ -25,8 +26,6 @@ _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 """What Go reads as true."""
 DEFAULT_QUEUE = "default"
 """The LocalQueue for jobs without the label, if their namespace has one of this name."""
-
-SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 class TopologyRequest(NamedTuple):

@@ -14,7 +14,7 @@ from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand
 from trainform.review.capacity.kueue_facts import METADATA_NAME, ClusterQueue, namespace_labels, nodes, stop_policy_of
 from trainform.review.capacity.reasons import never_admitted
 from trainform.review.capacity.releases import most_pod_sets
-from trainform.review.capacity.scheduler import Cluster, Workload, admit_alone
+from trainform.review.capacity.scheduler import ClusterState, Workload, admit_alone
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
@@ -36,7 +36,7 @@ class Judged:
     workload: Workload | None = None
 
 
-def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cluster: Cluster, facts: Facts) -> Judged:
+def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cluster: ClusterState, facts: Facts) -> Judged:
     """The verdict on a job alone. Impossibilities come first, then unknowns."""
     local_queue = facts.get("LocalQueue", job.queue, job.namespace)
     queue = queues.get(text(table(local_queue or {}, "spec"), "clusterQueue"))
@@ -60,7 +60,7 @@ def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cluster: Cluster, 
     return judged
 
 
-def _fits_nowhere(job: JobDemand, queue: ClusterQueue, cluster: Cluster) -> bool:
+def _fits_nowhere(job: JobDemand, queue: ClusterQueue, cluster: ClusterState) -> bool:
     """Whether a step fits nowhere, even if nothing else does and all that is not declared suits it."""
     alone = (Workload(replace(job, pod_sets=(each,)), queue) for each in job.pod_sets)
     return not all(admit_alone(each, cluster) for each in alone)

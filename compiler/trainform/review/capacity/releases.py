@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.k8s.versions import Release, Version, has_change
+from trainform.k8s.versions import ClusterVersion, Release, has_change
 from trainform.review.capacity.kueue_facts import ClusterQueue
 
 MOST_POD_SETS: tuple[tuple[Release, int], ...] = (((0, 19, 0), 18), ((0, 18, 0), 10), ((0, 0, 0), 8))
@@ -17,7 +17,7 @@ LEAST_FREE_CAPACITY: tuple[Release, ...] = ((0, 15, 0),)
 """Since when pods that may stand anywhere go where the least is free."""
 
 
-def most_pod_sets(version: Version | None) -> tuple[int, int]:
+def most_pod_sets(version: ClusterVersion | None) -> tuple[int, int]:
     """Most pod sets for certain, and at best; they differ if the version is unknown."""
     if version is None:
         counts = [count for _, count in MOST_POD_SETS]
@@ -26,7 +26,7 @@ def most_pod_sets(version: Version | None) -> tuple[int, int]:
     return most, most
 
 
-def own_keys(version: Version | None, queues: Iterable[ClusterQueue]) -> tuple[bool, ...]:
+def own_keys(version: ClusterVersion | None, queues: Iterable[ClusterQueue]) -> tuple[bool, ...]:
     """The ways in which Kueue may compare labels: one, or both if the version is not known and they differ."""
     known = has_change(version, *OWN_KEYS)
     if known is not None:

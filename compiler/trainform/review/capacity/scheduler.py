@@ -36,7 +36,7 @@ class Workload:
         return -self.job.priority, self.place
 
 
-class Cluster:
+class ClusterState:
     """All quotas and nodes, and what the admitted jobs use of them. `nodes` is None if none are declared."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Cluster:
             add_usage(self._snapshots[flavor].usage, by_leaf, sign=-1)
 
 
-def admit_alone(workload: Workload, cluster: Cluster) -> bool:
+def admit_alone(workload: Workload, cluster: ClusterState) -> bool:
     """Whether the job is ever admitted if nothing else runs. Nothing is recorded in `cluster`. `assignment` is that of
     the attempt that succeeds, else the first one."""
     assigner = cluster.assigner(workload.queue)
@@ -93,7 +93,7 @@ def admit_alone(workload: Workload, cluster: Cluster) -> bool:
 class Scheduler:
     """Admits workloads that have all arrived before the first cycle."""
 
-    def __init__(self, workloads: Iterable[Workload], cluster: Cluster) -> None:
+    def __init__(self, workloads: Iterable[Workload], cluster: ClusterState) -> None:
         self.cluster = cluster
         self._heaps: dict[str, list[tuple[tuple[int, int], Workload]]] = {}
         for workload in workloads:

@@ -86,7 +86,7 @@ class Domain:
         return self.slices(leader_count) >= slice_count and self.leader_count >= leader_count
 
 
-class Parameters(NamedTuple):
+class Placement(NamedTuple):
     """What a placement asks for. `slice_size_at_level` has the sizes of inner slices."""
 
     pods: int
@@ -155,14 +155,14 @@ class TASFlavorSnapshot:
         widest = self.levels[0] if request.slices else self.levels[-1]
         return request.required or request.preferred or widest
 
-    def _parameters(self, workers: TASPodSetRequest, leader: TASPodSetRequest | None) -> Parameters:
+    def _parameters(self, workers: TASPodSetRequest, leader: TASPodSetRequest | None) -> Placement:
         request = workers.pod_set.topology
         slices = request.slices if request else ()
         key, slice_size = slices[0] if slices else (self.levels[-1], 1)
         requested, slice_level = self._resolve_level(self._level_key(request)), self._resolve_level(key)
         if requested > slice_level:
             raise DoesNotFit(f"has level {key} above {self.levels[requested]}, so no slice of one fits into the other")
-        return Parameters(
+        return Placement(
             workers.pod_set.count,
             slice_size,
             1 if leader else 0,
@@ -198,7 +198,7 @@ class TASFlavorSnapshot:
         self,
         workers: TASPodSetRequest,
         leader: TASPodSetRequest | None,
-        asked: Parameters,
+        asked: Placement,
         assumed: TASUsage,
         simulate_empty: bool,
     ) -> None:
@@ -239,7 +239,7 @@ class TASFlavorSnapshot:
         used = {} if simulate_empty else self.usage.get(key, {})
         return _less(_less(leaf.free_capacity, used), assumed.get(key, {}))
 
-    def _sum_up(self, domain: Domain, asked: Parameters, level: int) -> None:
+    def _sum_up(self, domain: Domain, asked: Placement, level: int) -> None:
         """The counts of a domain from those of its children. Inner slices round down what a child contributes; the
         leader takes room where it takes least."""
         if domain.children:
@@ -290,11 +290,11 @@ class TASFlavorSnapshot:
             found[leader.pod_set.name] = self._assignment(domains, leader, lambda each: each.leader_count)
         return found
 
-    def _hand_out(self, domains: Sequence[Domain], asked: Parameters) -> list[Domain]:
+    def _hand_out(self, domains: Sequence[Domain], asked: Placement) -> list[Domain]:
         """All slices, and the leader."""
         return self._update_counts_to_minimum(domains, asked.pods, asked.leader_count, asked.slice_size, asked, True)
 
-    def _hand_down(self, domains: Sequence[Domain], slice_size: int, asked: Parameters) -> list[Domain]:
+    def _hand_down(self, domains: Sequence[Domain], slice_size: int, asked: Placement) -> list[Domain]:
         """What each domain got goes to its own children: below the slices' level pod by pod, or in inner slices."""
         found: list[Domain] = []
         in_slices = slice_size > 1
@@ -314,7 +314,7 @@ class TASFlavorSnapshot:
         counts = {self.leaf_id(each): of(each) for each in domains if of(each)}
         return TopologyAssignment(counts, request.single_pod_requests)
 
-    def _find_level_with_fit_domains(self, level: int, asked: Parameters) -> tuple[int, list[Domain]]:
+    def _find_level_with_fit_domains(self, level: int, asked: Placement) -> tuple[int, list[Domain]]:
         """The domains that hold everything: one of the level, else one of a wider level, else several of the widest."""
         if not self.domains_per_level[level]:
             raise DoesNotFit(f"has no node for flavor {self.flavor.name} with every level as a label")
@@ -331,7 +331,7 @@ class TASFlavorSnapshot:
             return self._find_level_with_fit_domains(level - 1, asked)
         return level, self._several_domains(domains, slice_count, asked)
 
-    def _several_domains(self, domains: list[Domain], slice_count: int, asked: Parameters) -> list[Domain]:
+    def _several_domains(self, domains: list[Domain], slice_count: int, asked: Placement) -> list[Domain]:
         domains = self._prioritize_leader_domain(domains, asked.pods, asked.leader_count, asked.slice_size, True)
         found: list[Domain] = []
         if asked.leader_count:
@@ -354,7 +354,7 @@ class TASFlavorSnapshot:
             raise DoesNotFit(self._too_little(asked_slices - slice_count, asked))
         return found
 
-    def _too_little(self, slices: int, asked: Parameters) -> str:
+    def _too_little(self, slices: int, asked: Placement) -> str:
         wide = f"one {self.levels[asked.requested_level]}" if asked.required else "all its nodes"
         unit = "pods" if asked.slice_size == 1 else f"slices of {asked.slice_size} pods"
         fits = f"at most {slices}" if slices else "none"
@@ -366,7 +366,7 @@ class TASFlavorSnapshot:
         count: int,
         leader_count: int,
         slice_size: int,
-        asked: Parameters,
+        asked: Placement,
         in_slices: bool,
     ) -> list[Domain]:
         """Hand out `count` pods, in slices or one by one, and the leader; returns the domains that got some. What is
@@ -409,7 +409,7 @@ class TASFlavorSnapshot:
                 return [domain, *(each for each in domains if each is not domain)]
         return list(domains)
 
-    def _sorted_domains(self, domains: Iterable[Domain], asked: Parameters, leader_count: int = 0) -> list[Domain]:
+    def _sorted_domains(self, domains: Iterable[Domain], asked: Placement, leader_count: int = 0) -> list[Domain]:
         """Best fit starts where most slices fit, least free capacity where fewest do. Ties by pods, then by name."""
         sign = 1 if asked.unconstrained else -1
 

@@ -19,7 +19,7 @@ from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, 
 from trainform.review.capacity.one_job import Judged, Verdict, judge
 from trainform.review.capacity.reasons import not_admitted_now
 from trainform.review.capacity.releases import own_keys
-from trainform.review.capacity.scheduler import Cluster, Scheduler, Workload
+from trainform.review.capacity.scheduler import ClusterState, Scheduler, Workload
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
@@ -85,7 +85,7 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
 
 
 def _capacity(jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own: bool, facts: Facts) -> Capacity:
-    cluster = Cluster(queues.values(), Cohorts(queues.values(), facts), nodes(facts), own_keys=own)
+    cluster = ClusterState(queues.values(), Cohorts(queues.values(), facts), nodes(facts), own_keys=own)
     judged = [judge(job, queues, cluster, facts) for job in jobs]
     uses = {name: _queue_uses(queue, cluster.cohorts, judged) for name, queue in queues.items()}
     _start_all(judged, cluster)
@@ -118,7 +118,7 @@ def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged])
     }
 
 
-def _start_all(judged: Iterable[Judged], cluster: Cluster) -> None:
+def _start_all(judged: Iterable[Judged], cluster: ClusterState) -> None:
     """Start all jobs at once, and update the verdict of those that fit alone but not next to the others. They arrive in
     the order of namespace and name. Nothing is preempted. Usage is recorded in `cluster`."""
     entered = [each for each in judged if each.workload]
