@@ -115,6 +115,24 @@ CASES = {
     ),
     "an object that is listed": ("imagePullSecrets: [{name: registry}]", [SECRETS], []),
     "a kind that is not listed": ("serviceAccountName: robot", [SECRETS], []),
+    "a variable of a newer Kubernetes": (
+        "initContainers: [{name: a, image: 'a:1', env: [{name: 1a, value: b}]}]",
+        [ENVIRONMENT % "kubernetes: '1.33'"],
+        [("TF569", "this name of an environment variable needs Kubernetes 1.34, but spec.cluster says 1.33", 1)],
+    ),
+    "a variable of this Kubernetes": (
+        "initContainers: [{name: a, image: 'a:1', env: [{name: 1a, value: b}]}]",
+        [ENVIRONMENT % "kubernetes: '1.34'"], [],
+    ),
+    "a sidecar": (
+        "initContainers: [{name: a, image: 'a:1', restartPolicy: Always}]",
+        [ENVIRONMENT % "kubernetes: '1.28.9'"],
+        [(
+            "TF569", "a sidecar (an init container with restartPolicy: Always) needs Kubernetes 1.29, "
+            "but spec.cluster says 1.28.9", 1,
+        )],
+    ),
+    "an unknown version": ("initContainers: [{name: a, image: 'a:1', restartPolicy: Always}]", [], []),
     "an optional object": ("volumes: [{name: a, secret: {secretName: b, optional: true}}]", [SECRETS], []),
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.rules import classes, limit, pod_security, quota
+from trainform.k8s.rules import classes, limit, pod_security, quota, releases
 from trainform.k8s.rules.references import EVERYWHERE, references
 from trainform.k8s.tree import name_of, table, tables, text
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from trainform.core.jobset_view import JobSetView, ReplicatedJob
     from trainform.core.plan import Plan
+    from trainform.diagnostics import Path
     from trainform.k8s.schema.messages import SchemaProblem
 
 
@@ -25,10 +26,24 @@ def check_cluster(plan: Plan) -> None:
     if jobset is None:
         return
     if plan.destination.given is not None:
+        _is_old_enough(plan, jobset)
         for job in jobset.jobs:
             _references_exist(plan, jobset, job)
     if plan.facts.objects:
         _check_facts(plan, jobset)
+
+
+def _is_old_enough(plan: Plan, jobset: JobSetView) -> None:
+    """Whatever is rendered must be known to the versions of the cluster, as far as they are known."""
+    versions = plan.facts.versions
+    if versions.jobset is None and versions.kubernetes is None:
+        return
+    found = [(("spec", *path), message) for path, message in releases.of_jobset(jobset.spec, versions)]
+    for job in jobset.jobs:
+        pod: Path = (*job.pod_path, "spec")
+        found += [((*pod, *path), message) for path, message in releases.of_pod(job.pod_spec, versions)]
+    for path, message in found:
+        plan.report_object(jobset.tree, path, "TF569", message, hint="an older one drops or refuses it")
 
 
 def _check_facts(plan: Plan, jobset: JobSetView) -> None:
