@@ -122,7 +122,7 @@ def entries(schema: Schema, **keywords: Any) -> Schema:
 def fact(*required: str, **properties: Schema) -> Schema:
     """A kind of cluster fact, with its own fields beside the head of every object."""
     head = {"apiVersion": NAME, "kind": NAME, "metadata": {"$ref": "#/$defs/FactMetadata"}, "status": ANYTHING}
-    return closed("metadata", *required, **head, **properties)
+    return closed("metadata", *required, **(head | properties))
 
 
 LABEL_SELECTOR = closed(
@@ -217,6 +217,57 @@ FACT_KINDS: dict[str, Schema] = {
         scheduling=closed(nodeSelector=LABELS, tolerations=TOLERATIONS),
     ),
     "ResourceClaimTemplate": fact("spec", spec=closed("spec", metadata=ANYTHING, spec=CLAIM)),
+    # An object pulled from a cluster says far more of a node than is read here.
+    "Node": fact(
+        spec={
+            "type": "object",
+            "properties": {"taints": entries(TAINT), "unschedulable": {"type": "boolean"}},
+        },
+        status={
+            "type": "object",
+            "properties": {
+                "allocatable": AMOUNTS,
+                "capacity": AMOUNTS,
+                "conditions": entries(
+                    {"type": "object", "properties": {"type": STRING, "status": STRING}, "required": ["type", "status"]}
+                ),
+            },
+        },
+    ),
+    "ResourceQuota": fact(
+        spec=closed(
+            hard=AMOUNTS,
+            scopes=entries(STRING),
+            scopeSelector=closed(
+                matchExpressions=entries(
+                    closed(
+                        "scopeName",
+                        "operator",
+                        scopeName=STRING,
+                        operator={"type": "string", "enum": ["In", "NotIn", "Exists", "DoesNotExist"]},
+                        values=entries(STRING),
+                    )
+                )
+            ),
+        )
+    ),
+    "StorageClass": fact(
+        provisioner=STRING,
+        **dict.fromkeys(("allowVolumeExpansion", "allowedTopologies", "mountOptions", "parameters"), ANYTHING),
+        **dict.fromkeys(("reclaimPolicy", "volumeBindingMode"), STRING),
+    ),
+    # Ours: nodes that are all alike
+    "NodePool": fact(
+        "spec",
+        spec=closed(
+            "count",
+            "allocatable",
+            count={"type": "integer", "minimum": 0, "maximum": 100_000},
+            labels=LABELS,
+            taints=entries(TAINT),
+            allocatable=AMOUNTS,
+        ),
+    ),
     # Kueue
     "WorkloadPriorityClass": fact("value", value=INT32, description=STRING),
     "ClusterQueue": fact(

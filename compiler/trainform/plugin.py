@@ -50,6 +50,7 @@ from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
 from trainform.k8s.devices import is_uncounted as is_uncounted
 from trainform.k8s.labels import selector_keys as selector_keys
 from trainform.k8s.labels import selector_matches as selector_matches
+from trainform.k8s.names import qualified_name as qualified_name
 from trainform.k8s.pod_requests import format_requests as format_requests
 from trainform.k8s.pod_requests import pod_requests as pod_requests
 from trainform.k8s.tree import Tree as Tree
@@ -59,6 +60,7 @@ from trainform.k8s.tree import tables as tables
 from trainform.k8s.tree import text as text
 from trainform.k8s.tree import texts as texts
 from trainform.k8s.tree import value_at as value_at
+from trainform.k8s.versions import ClusterVersion as ClusterVersion
 
 if TYPE_CHECKING:
     # Environment models, for annotations: slow to import, and most runs have no Environment.

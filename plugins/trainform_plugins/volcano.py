@@ -44,7 +44,7 @@ class Volcano(Plugin):
         tell_waiting_steps(plan)
         _queue_is_named(plan)
         for pods in plan.pod_sets:
-            _priority_class_exists(plan, pods)
+            _priority_class_is_declared(plan, pods)
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
@@ -133,23 +133,13 @@ def _queue_source(plan: Plan, queue: str | None) -> Source:
     return GANG_QUEUE if queue == plan.gang.queue else ("runtime", ("spec", "template", *QUEUE_PATH))
 
 
-def _priority_class_exists(plan: Plan, pods: PodSet) -> None:
-    """If priority classes are declared, the job's must be among them; if none are, nothing is known (D15)."""
+def _priority_class_is_declared(plan: Plan, pods: PodSet) -> None:
+    """The controller looks it up; here, if none is declared, nothing is known (D15)."""
     name = pods.pod_spec.get("priorityClassName")
-    if not name or name in BUILT_IN_PRIORITIES or plan.facts.get("PriorityClass", name):
-        return
-    path: Path = (*pods.path, "template", "spec", "template", "spec", "priorityClassName")
-    declared = plan.facts.names("PriorityClass")
-    if not declared:
+    if name and name not in BUILT_IN_PRIORITIES and not plan.facts.names("PriorityClass"):
+        path: Path = (*pods.path, "template", "spec", "template", "spec", "priorityClassName")
         message = f"the controller would look up PriorityClass {name!r} in the cluster; here none is declared"
         plan.deviates("D15", message, source=("runtime", path))
-        return
-    plan.report(
-        "TF330",
-        f"PriorityClass {name!r} does not exist",
-        hint=f"declared: {', '.join(declared)}",
-        source=("runtime", path),
-    )
 
 
 def _priority_class(plan: Plan) -> str:

@@ -13,6 +13,7 @@ from trainform.api.scheduling import Scheduler, Scheduling
 from trainform.api.selectors import LabelSelector
 from trainform.api.trainjob import RuntimePatch
 from trainform.k8s.tree import Tree
+from trainform.k8s.versions import Versions, parse_version
 
 
 class EnvironmentMetadata(Model):
@@ -37,6 +38,17 @@ class Jobs(Model):
     """By their labels. Default: all. Example: `{matchLabels: {team: vision}}`."""
 
 
+class ExistingObjects(Model):
+    """All objects of one kind in a namespace, by name. Pods that refer to another one are an error."""
+
+    kind: Literal["ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim"]
+    """The kind. Example: `Secret`."""
+    namespace: str
+    """The namespace. Example: `ml`."""
+    names: list[str]
+    """The names of all that exist there, or will exist before the jobs do. Example: `[registry, wandb]`."""
+
+
 class Cluster(Model):
     """What is known of the cluster. Unknown is never wrong: a check that needs it is left out."""
 
@@ -51,6 +63,19 @@ class Cluster(Model):
     files: list[str] | None = None
     """Patterns of files with cluster facts (PriorityClass, ClusterQueue and so on), from the Environment's
     folder. Default: every other YAML file in it. Example: `["cluster/*.yaml"]`."""
+    objects: Annotated[list[ExistingObjects], absent([])] = Field(default_factory=list)
+    """Objects that pods refer to: once those of a kind and namespace are listed, the list is complete.
+    Default: unknown. Example: `[{kind: Secret, namespace: ml, names: [registry]}]`."""
+
+    @property
+    def versions(self) -> Versions:
+        """The versions, parsed; an invalid one is unknown, and reported by the rules."""
+        return Versions(*(parse_version(text or "") for text in (self.kubernetes, self.jobset, self.kueue)))
+
+    def names_of(self, kind: str, namespace: str) -> list[str] | None:
+        """The names of all objects of a kind in a namespace; None if they are not listed."""
+        lists = [each.names for each in self.objects if (each.kind, each.namespace) == (kind, namespace)]
+        return sorted(name for names in lists for name in names) if lists else None
 
 
 SecretsMode = Literal["reference", "external-secret", "sealed-secret", "sops"]

@@ -14,12 +14,12 @@ from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.rules.metadata import check_selector
 from trainform.k8s.rules.parts import Found
+from trainform.k8s.versions import parse_version
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
     from trainform.api.scheduling import Topology
 
-_VERSION = re.compile(r"v?\d+\.\d+(\.\d+)?([-+][0-9A-Za-z.+-]+)?")
 _KUEUE: Path = ("spec", "scheduling", "kueue")
 _GANG: Path = ("spec", "scheduling", "gang")
 _SECRETS: Path = ("spec", "secrets")
@@ -44,7 +44,7 @@ def versions(environment: Environment) -> Iterator[Problem]:
     """A version needs a minor part, which the checks compare."""
     for field in ("kubernetes", "jobset", "kueue"):
         version = getattr(environment.spec.cluster, field)
-        if version is not None and not _VERSION.fullmatch(version):
+        if version is not None and parse_version(version) is None:
             hint = 'write major and minor version, such as "1.36"'
             yield Problem(("spec", "cluster", field), "TF104", f'"{version}" is not a version', hint)
 

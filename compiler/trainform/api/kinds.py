@@ -64,10 +64,10 @@ def _other_version(api_version: object, kind: str, version: str) -> list[Problem
 
 def _other_group(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     group = api_version.rpartition("/")[0]
-    if group == ENVIRONMENT_GROUP:
-        return _of_ours(api_version, kind)
     if (group, kind) in FACTS:
         return "fact", []
+    if group == ENVIRONMENT_GROUP:
+        return _of_ours(api_version, kind)
     if group == "kubeflow.org" and kind in V1_JOBS:
         return "other", [_v1_job(api_version, kind)]
     if group == "trainer.kubeflow.org" and kind not in UPSTREAM_ONLY and nearest(kind, TRAINER_KINDS):
@@ -83,10 +83,11 @@ def is_of_ours(tree: dict[str, Any]) -> bool:
 
 
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
-    """A document of our group, whose only kind is Environment."""
+    """A document of our group that is no fact."""
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
-        return "other", [Problem(("kind",), "TF205", message, "write kind: Environment")]
+        hint = did_you_mean(kind, ("Environment", "NodePool")) or "write kind: Environment"
+        return "other", [Problem(("kind",), "TF205", message, hint)]
     return "environment", _other_version(api_version, kind, ENVIRONMENT_VERSION)
 
 

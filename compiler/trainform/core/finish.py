@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainform.core.cluster.checks import check_cluster
 from trainform.core.gitops import annotate
 from trainform.k8s.defaults import admit
 from trainform.k8s.rules import jobset as jobset_rules
@@ -39,6 +40,7 @@ def finish(plan: Plan) -> bool:
     plan.objects.sort(key=kind_order)
     annotate(plan)
     check_objects(plan)
+    check_cluster(plan)
     return True
 
 

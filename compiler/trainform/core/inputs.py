@@ -105,8 +105,9 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
         from trainform.api import Environment
 
         model = inputs.environment.model
-        if isinstance(model, Environment) and model.spec.namespace:
-            inputs.namespace = model.spec.namespace
+        if isinstance(model, Environment):
+            inputs.namespace = model.spec.namespace or inputs.namespace
+            inputs.facts = inputs.facts._replace(versions=model.spec.cluster.versions)
 
 
 def _first_of_each(keys: dict[Document, ObjectKey]) -> dict[ObjectKey, Document]:

@@ -11,6 +11,10 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "PriorityClass": ("scheduling.k8s.io/v1",),
     "RuntimeClass": ("node.k8s.io/v1",),
     "ResourceClaimTemplate": ("resource.k8s.io/v1", "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1"),
+    "Node": ("v1",),
+    "NodePool": ("trainform.dev/v1alpha1",),
+    "ResourceQuota": ("v1",),
+    "StorageClass": ("storage.k8s.io/v1",),
     "WorkloadPriorityClass": _KUEUE,
     "ClusterQueue": _KUEUE,
     "Cohort": _KUEUE_FROM_ALPHA,
@@ -21,5 +25,9 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
 }
 """API versions of each kind, all in one group, newest first."""
 
-CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - {"LimitRange", "LocalQueue", "ResourceClaimTemplate"})
+NAMESPACED_FACTS = frozenset(("LimitRange", "LocalQueue", "ResourceClaimTemplate", "ResourceQuota"))
+CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - NAMESPACED_FACTS)
 """Kinds without a namespace."""
+
+NEVER_RENDERED = frozenset(("Node", "NodePool", "ResourceQuota", "StorageClass"))
+"""Kinds on which no rendered object depends, so no job falls behind when they change."""

@@ -35,18 +35,38 @@ def selector_keys(selector: Tree) -> set[str]:
     return {*table(selector, "matchLabels"), *(text(each, "key") for each in expressions)}
 
 
-def node_matches(pod_spec: Tree, labels: Labels, keys: Collection[str]) -> bool:
-    """Whether `nodeSelector` and required node affinity allow a node with these labels, judging by labels in `keys`
+def flavor_matches(pod_spec: Tree, labels: Labels, keys: Collection[str]) -> bool:
+    """Whether `nodeSelector` and required node affinity allow nodes with these labels, judging by labels in `keys`
     only. Affinity terms are alternatives; a term without any of `keys` matches."""
     wanted = table(pod_spec, "nodeSelector")
     if any(labels.get(key) != value for key, value in wanted.items() if key in keys):
         return False
-    affinity = table(table(table(pod_spec, "affinity"), "nodeAffinity"), _REQUIRED)
     terms = [
         [each for each in tables(term, "matchExpressions") if text(each, "key") in keys]
-        for term in tables(affinity, "nodeSelectorTerms")
+        for term in _affinity_terms(pod_spec)
     ]
     return not terms or any(all(_matches(each, labels) for each in term) for term in terms)
+
+
+def node_matches(pod_spec: Tree, name: str, labels: Labels) -> bool:
+    """Whether `nodeSelector` and required node affinity allow this node. Affinity terms are alternatives; an empty one
+    matches no node."""
+    wanted = table(pod_spec, "nodeSelector")
+    if any(labels.get(key) != value for key, value in wanted.items()):
+        return False
+    terms = _affinity_terms(pod_spec)
+    return not terms or any(_term_matches(term, name, labels) for term in terms)
+
+
+def _affinity_terms(pod_spec: Tree) -> list[Tree]:
+    affinity = table(table(table(pod_spec, "affinity"), "nodeAffinity"), _REQUIRED)
+    return tables(affinity, "nodeSelectorTerms")
+
+
+def _term_matches(term: Tree, name: str, labels: Labels) -> bool:
+    fields, expressions = tables(term, "matchFields"), tables(term, "matchExpressions")
+    by_field = all(_matches(each, {"metadata.name": name}) for each in fields)
+    return bool(fields or expressions) and by_field and all(_matches(each, labels) for each in expressions)
 
 
 def untolerated(taints: Iterable[Tree], tolerations: Iterable[Tree]) -> Tree | None:

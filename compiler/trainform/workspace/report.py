@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.diagnostics.order import has_errors
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
 from trainform.workspace.behind import Behind, behind, current_inputs
+from trainform.workspace.capacity.hold import has_sound_facts
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
 
@@ -42,9 +42,7 @@ def gather(workspace: Workspace) -> Gathered:
     for each, compilation in zip(environments, outcome.compilations, strict=True):
         own = _frozen(workspace.repository, frozen[each.name], notes, current[each.name])
         jobs = [*own, *map(_compiled, compilation.jobs)]
-        fleets.append(
-            fleet(each.name, jobs, compilation.inputs.facts, is_sound=not has_errors(compilation.diagnostics))
-        )
+        fleets.append(fleet(each.name, jobs, compilation.inputs.facts, is_sound=has_sound_facts(compilation)))
     return Gathered(tuple(fleets), late, outcome)
 
 

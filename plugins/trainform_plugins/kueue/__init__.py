@@ -28,9 +28,11 @@ from trainform_plugins.kueue.topology import (
     one_of_each,
     shares_the_pods_with_a_gang,
 )
+from trainform_plugins.kueue.webhook import annotations_are_sound, is_not_elastic
 
 JOBSET_CHECKS = (
     labels_are_sound,
+    is_not_elastic,
     queue_admits,
     enters_the_default_queue,
     has_queue,
@@ -39,6 +41,7 @@ JOBSET_CHECKS = (
     needs_newer_kueue,
 )
 TOPOLOGY_CHECKS = (
+    annotations_are_sound,
     one_of_each,
     fits_the_pods,
     groups_are_pairs,

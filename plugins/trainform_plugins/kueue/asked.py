@@ -17,6 +17,7 @@ SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
 SLICE_SIZE = "kueue.x-k8s.io/podset-slice-size"
 SLICES = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
 GROUP = "kueue.x-k8s.io/podset-group-name"
+OFFSET = "kueue.x-k8s.io/pod-index-offset"
 
 FIELDS: dict[str, Path] = {
     REQUIRED: ("required",),

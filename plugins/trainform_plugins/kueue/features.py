@@ -2,69 +2,57 @@
 
 from __future__ import annotations
 
-import re
-
-from trainform.plugin import JobSetView, Plan, ReplicatedJob
+from trainform.plugin import ClusterVersion, JobSetView, Plan, ReplicatedJob
 from trainform_plugins.kueue.asked import FAMILY, GROUP, PREFERRED, REQUIRED, SLICE, SLICES, UNCONSTRAINED
 from trainform_plugins.kueue.asked import report as report_annotation
 from trainform_plugins.kueue.labels import MAX_TIME, source_of
 
-Version = tuple[int, int]
+Minor = tuple[int, int]
 
-SINCE: dict[str, Version] = {
+SINCE: dict[str, Minor] = {
     REQUIRED: (0, 9),
     PREFERRED: (0, 9),
     UNCONSTRAINED: (0, 11),
     SLICE: (0, 13),
     GROUP: (0, 13),
-    SLICES: (0, 17),
+    SLICES: (0, 19),
     MAX_TIME: (0, 9),
 }
 """Source: the changelogs of kubernetes-sigs/kueue."""
 
-ON_BY_DEFAULT: Version = (0, 14)
+ON_BY_DEFAULT: Minor = (0, 14)
 """From this version on, TopologyAwareScheduling needs no feature gate."""
 
 
 def needs_newer_kueue(plan: Plan, jobset: JobSetView) -> None:
     """Checked only if the Environment declares its Kueue version."""
-    given = plan.destination.given
-    known = given.spec.cluster.kueue if given else None
-    if known is None:
+    version = plan.facts.versions.kueue
+    if version is None:
         return
-    version = _version(known)
-    _check_label(plan, jobset, version, known)
+    _check_label(plan, jobset, version)
     for job in jobset.jobs:
         for key in (key for key in FAMILY if key in job.annotations):
-            _check_annotation(plan, jobset, job, key, version, known)
+            _check_annotation(plan, jobset, job, key, version)
 
 
-def _check_label(plan: Plan, jobset: JobSetView, version: Version, known: str) -> None:
+def _check_label(plan: Plan, jobset: JobSetView, version: ClusterVersion) -> None:
     value = jobset.labels.get(MAX_TIME)
-    if value is not None and version < SINCE[MAX_TIME]:
-        plan.report("TF356", _too_old(MAX_TIME, known), source=source_of(plan, MAX_TIME, str(value)))
+    if value is not None and version[:2] < SINCE[MAX_TIME]:
+        plan.report("TF356", _too_old(MAX_TIME, version), source=source_of(plan, MAX_TIME, str(value)))
 
 
-def _check_annotation(
-    plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, version: Version, known: str
-) -> None:
+def _check_annotation(plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, version: ClusterVersion) -> None:
     since = SINCE.get(key)
     if since is None:  # always set together with another annotation
         return
-    if version < since:
-        report_annotation(plan, jobset, job, key, "TF356", _too_old(key, known))
-    elif version < ON_BY_DEFAULT:
-        message = f"Kueue {known} disables TopologyAwareScheduling by default and would ignore {key}"
+    if version[:2] < since:
+        report_annotation(plan, jobset, job, key, "TF356", _too_old(key, version))
+    elif version[:2] < ON_BY_DEFAULT:
+        message = f"Kueue {version} disables TopologyAwareScheduling by default and would ignore {key}"
         hint = "enable the feature gate, or use Kueue 0.14 or later, where it is on by default"
         report_annotation(plan, jobset, job, key, "TF356", message, severity="warning", hint=hint)
 
 
-def _too_old(key: str, known: str) -> str:
+def _too_old(key: str, known: ClusterVersion) -> str:
     major, minor = SINCE[key]
     return f"{key} needs Kueue {major}.{minor}, but the Environment's spec.cluster says {known}"
-
-
-def _version(text: str) -> Version:
-    """Major and minor of a version that the Environment's rules have accepted."""
-    found = re.match(r"v?(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)

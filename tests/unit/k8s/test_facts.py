@@ -18,6 +18,8 @@ VERSIONS = {
     "node.k8s.io": "node.k8s.io/v1",
     "kueue.x-k8s.io": KUEUE,
     "scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1",
+    "storage.k8s.io": "storage.k8s.io/v1",
+    "trainform.dev": "trainform.dev/v1alpha1",
 }
 QUOTA = {"name": "cpu", "nominalQuota": 8}
 FLAVOR = {"name": "h100", "resources": [QUOTA]}
@@ -27,6 +29,10 @@ SOUND: dict[str, dict[str, Any]] = {
     "LimitRange": {"spec": {"limits": [{"type": "Container", "max": {"cpu": 4}, "default": {"cpu": "500m"}}]}},
     "PriorityClass": {"value": 1000, "globalDefault": True, "preemptionPolicy": "Never"},
     "RuntimeClass": {"handler": "kata", "overhead": {"podFixed": {"cpu": "250m"}}},
+    "Node": {"spec": {"podCIDR": "10.0.0.0/24"}, "status": {"allocatable": {"cpu": "32"}}},
+    "NodePool": {"spec": {"count": 4, "labels": {"rack": "r1"}, "allocatable": {"nvidia.com/gpu": 8}}},
+    "ResourceQuota": {"spec": {"hard": {"requests.cpu": "100"}, "scopes": ["NotTerminating"]}},
+    "StorageClass": {"provisioner": "example.com/disk", "reclaimPolicy": "Delete"},
     "WorkloadPriorityClass": {"value": -5, "description": "last"},
     "ResourceFlavor": {"spec": {"nodeLabels": {"pool": "h100"}, "topologyName": "racks"}},
     "ClusterQueue": {"spec": {"cohortName": "all", "namespaceSelector": {}, "resourceGroups": [GROUP]}},
@@ -53,7 +59,8 @@ def quota(**fields):
 @pytest.mark.parametrize("kind", sorted(kind for _, kind in FACTS))
 def test_a_sound_fact_of_each_kind(kind):
     assert found(kind) == []
-    assert found(kind, status={"anything": 1}, metadata={"name": "mine", "uid": "1", "labels": None}) == []
+    status = {**SOUND[kind].get("status", {}), "anything": 1}
+    assert found(kind, status=status, metadata={"name": "mine", "uid": "1", "labels": None}) == []
 
 
 @pytest.mark.parametrize("kind", sorted({kind for _, kind in FACTS} - {"Namespace"}))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainform.k8s.labels import node_matches, selector_keys, selector_matches, untolerated
+from trainform.k8s.labels import flavor_matches, node_matches, selector_keys, selector_matches, untolerated
 
 LABELS = {"team": "a", "size": "8"}
 
@@ -40,6 +40,13 @@ def affine(*terms):
     return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
 
 
+def named(name):
+    """A pod for the node of this name."""
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+    required = {"nodeSelectorTerms": [term]}
+    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+
+
 A, B, ELSE = expression("team", "In", "a"), expression("team", "In", "b"), expression("zone", "In", "x")
 
 
@@ -61,8 +68,24 @@ A, B, ELSE = expression("team", "In", "a"), expression("team", "In", "b"), expre
         pytest.param(affine([expression("team", "Gt", "7")]), False, id="no number"),
     ],
 )
+def test_flavors_of_a_pod(pod, matches):
+    assert flavor_matches(pod, LABELS, {"team", "size"}) is matches
+
+
+@pytest.mark.parametrize(
+    ("pod", "matches"),
+    [
+        pytest.param({}, True, id="anywhere"),
+        pytest.param({"nodeSelector": {"zone": "x"}}, False, id="a label that the node does not have"),
+        pytest.param(affine([ELSE]), False, id="a term about such a label"),
+        pytest.param(affine([]), False, id="an empty term"),
+        pytest.param(affine([], [A]), True, id="an empty term and one that holds"),
+        pytest.param(named("node-1"), True, id="the name of the node"),
+        pytest.param(named("node-2"), False, id="the name of another node"),
+    ],
+)
 def test_nodes_of_a_pod(pod, matches):
-    assert node_matches(pod, LABELS, {"team", "size"}) is matches
+    assert node_matches(pod, "node-1", LABELS) is matches
 
 
 TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}

@@ -7,6 +7,7 @@ from typing import Any
 from trainform.core.facts import Facts
 from trainform.k8s.schema.facts import check
 from trainform.k8s.tree import Tree
+from trainform.k8s.versions import Versions, parse_version
 from trainform.review.capacity.demand import job_demand
 from trainform.review.capacity.verdicts import Capacity, capacity
 
@@ -23,6 +24,11 @@ def facts(*trees: Tree) -> Facts:
     assert not any(found.values()), found
     keyed = {(each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]): each for each in trees}
     return Facts(keyed)
+
+
+def in_kueue(declared: Facts, version: str | None) -> Facts:
+    """The same facts of a cluster with this version of Kueue; None if it is unknown."""
+    return declared._replace(versions=Versions(kueue=parse_version(version) if version else None))
 
 
 def fact(kind: str, name: str, spec: Tree | None = None, version: str = KUEUE, **metadata: Any) -> Tree:

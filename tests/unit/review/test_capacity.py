@@ -13,6 +13,7 @@ from unit.review.cluster import (
     flavor,
     group,
     held,
+    in_kueue,
     job,
     local_queue,
     step,
@@ -58,14 +59,15 @@ def test_the_reason_names_resource_flavor_asked_and_available():
 def test_the_reason_names_the_steps_that_are_too_much_together():
     assert told(ONE_FLAVOR, job(step("launcher", cpu="1500m"), step("node", pods=2, cpu="2"))) == (
         "never",
-        "launcher and node ask cpu 5500m; flavor h100 of ClusterQueue main has 4 nominal + 0 borrowable",
+        "node asks cpu 4 beside 1500m of the steps before it; "
+        "flavor h100 of ClusterQueue main has 4 nominal + 0 borrowable",
     )
 
 
 def test_a_resource_that_no_group_covers():
     assert told(ONE_FLAVOR, job(step(gpu=1, **NIC))) == (
         "never",
-        "asks example.com/nic, which no resource group of ClusterQueue main covers",
+        "node asks example.com/nic, which no resource group of ClusterQueue main covers",
     )
 
 
@@ -128,12 +130,26 @@ def test_the_reason_names_each_flavor_that_does_not_match():
     )
 
 
-def test_the_reason_says_that_no_division_helps():
+def test_the_reason_names_every_flavor_that_is_too_small():
     steps = [step(name, gpu=10, pod=TOLERANT) for name in ("a", "b")]
-    verdict, reason = told(TWO_FLAVORS, job(*steps))
-    assert verdict == "never"
-    assert reason.startswith("a and b ask nvidia.com/gpu 20; flavor spot of ClusterQueue main has 8 nominal + ")
-    assert reason.endswith("; no division among the flavors fits either")
+    assert told(TWO_FLAVORS, job(*steps)) == (
+        "never",
+        "b asks nvidia.com/gpu 10 beside 10 of the steps before it; "
+        "flavor spot of ClusterQueue main has 8 nominal + 0 borrowable; "
+        "flavor reserved of ClusterQueue main has 16 nominal + 0 borrowable",
+    )
+
+
+def test_a_step_keeps_its_flavor_whatever_the_later_ones_need():
+    """The same steps in another order: each takes the first flavor with room, and makes no room for the others."""
+    declared = facts(
+        flavor("a"), flavor("b"), local_queue(), cluster_queue("main", group({"a": {GPU: 8}, "b": {GPU: 8}}))
+    )  # fmt: skip
+    one, other = (
+        [step(f"s{index}", gpu=gpu) for index, gpu in enumerate(gpus)] for gpus in ((4, 4, 2, 6), (4, 2, 4, 6))
+    )
+    assert verdicts(declared, job(*one)) == ["fits"]
+    assert verdicts(declared, job(*other)) == ["never"]
 
 
 def test_resources_of_one_group_come_from_one_flavor():
@@ -292,18 +308,49 @@ def test_pods_that_a_limit_range_refuses():
     assert reason.startswith("admission refuses its pods: node: containers[0].resources: nvidia.com/gpu: ")
 
 
-def test_more_replicated_jobs_than_a_workload_has_room_for():
-    steps = [step(f"s{index}", gpu=0) for index in range(11)]
-    assert told(ONE_FLAVOR, job(*steps)) == ("never", "has 11 replicated jobs, and Kueue takes at most 10")
+@pytest.mark.parametrize(
+    ("kueue", "steps", "verdict"),
+    [
+        ("0.17", 8, "fits"),
+        ("0.17", 9, "never"),
+        ("0.18", 10, "fits"),
+        ("0.18", 11, "never"),
+        ("0.19", 18, "fits"),
+        ("0.20", 19, "never"),
+        (None, 8, "fits"),
+        (None, 9, "unknown"),
+        (None, 19, "never"),
+    ],
+)
+def test_how_many_replicated_jobs_a_workload_takes(kueue, steps, verdict):
+    declared = in_kueue(ONE_FLAVOR, kueue)
+    assert verdicts(declared, job(*(step(f"s{index}", gpu=0) for index in range(steps)))) == [verdict]
 
 
-def test_what_cannot_be_tried_out_is_unknown(monkeypatch):
-    monkeypatch.setattr("trainform.review.capacity.assignment.MOST_STEPS", 1)
-    steps = [step("a", gpu=4, pod=TOLERANT), step("b", gpu=4, pod=TOLERANT)]
-    assert told(TWO_FLAVORS, job(*steps)) == (
-        "unknown",
-        "there are too many ways to give its pod sets flavors to try them all",
-    )
+OTHER_KEYS = facts(
+    flavor("a", nodeLabels={"pool": "a"}), flavor("b", nodeLabels={"zone": "b"}), local_queue(),
+    cluster_queue("main", group({"a": {GPU: 8}, "b": {GPU: 8}})),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kueue", "verdict"),
+    [
+        ("0.17.5", "never"),
+        ("0.17.6", "fits"),
+        ("0.18.1", "never"),
+        ("0.18.2", "fits"),
+        ("0.19", "fits"),
+        ("0.16", "never"),
+        ("0.18", "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_whether_a_label_that_only_another_flavor_has_is_looked_at(kueue, verdict):
+    pod = {"nodeSelector": {"pool": "b", "zone": "c"}}
+    assert verdicts(in_kueue(OTHER_KEYS, kueue), job(step(gpu=1, pod=pod))) == ["never"]
+    pod = {"nodeSelector": {"pool": "a", "zone": "c"}}
+    assert verdicts(in_kueue(OTHER_KEYS, kueue), job(step(gpu=1, pod=pod))) == [verdict]
 
 
 def test_the_older_api_version_says_the_same():

@@ -118,11 +118,17 @@ TEAMS = (flavor("h100"), local_queue("one", "main"), local_queue("two", "other")
 
 def test_what_is_borrowed_is_gone_for_the_others():
     declared = facts(*TEAMS, queue("main", 8), queue("other", 8))
-    first, second = job(step(gpu=12), name="a", queue="one"), job(step(gpu=8), name="b", queue="two")
+    first, second = job(step(gpu=12), name="a", queue="one"), job(step(gpu=12), name="b", queue="two")
     assert told(declared, first, second) == (
         "waits",
-        "node asks nvidia.com/gpu 8; flavor h100 of ClusterQueue other has 4 left beside the jobs before it",
+        "node asks nvidia.com/gpu 12; flavor h100 of ClusterQueue other has 4 left beside the jobs before it",
     )
+
+
+def test_who_stays_within_the_quota_comes_before_who_borrows():
+    declared = facts(*TEAMS, queue("main", 8), queue("other", 8))
+    first, second = job(step(gpu=12), name="a", queue="one"), job(step(gpu=8), name="b", queue="two")
+    assert verdicts(declared, first, second) == ["waits", "fits"]
 
 
 def test_what_is_not_lent_stays_there():

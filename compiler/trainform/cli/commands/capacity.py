@@ -12,7 +12,6 @@ from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
-    from trainform.core.compile import Compilation
     from trainform.review.capacity.verdicts import Capacity
 
 
@@ -23,33 +22,20 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     """Check resource requests against Kueue quotas.
 
     Each job fits, waits (if all jobs start at once), is never admitted, or is unknown (because a cluster fact
-    is not declared). The exit code is 1 if any job is never admitted. Nodes, admission checks and preemption
-    are not taken into account.
+    is not declared). The exit code is 1 if any job is never admitted. Admission checks and preemption are not
+    taken into account, nodes only if they are declared.
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
-    from trainform.diagnostics.order import has_errors
-    from trainform.workspace.compilation import compile_environments
+    from trainform.workspace.capacity.hold import hold
     from trainform.workspace.discovery import discover
 
-    workspace = discover(chosen_root(root), env)
-    outcome = compile_environments(workspace.read(), workspace.problems)
-    errors = outcome.errors()
-    facts = [each for each in outcome.diagnostics if each.severity == "warning"]
+    held = hold(discover(chosen_root(root), env))
+    errors = held.outcome.errors()
+    facts = [each for each in held.outcome.diagnostics if each.severity == "warning"]
     print_diagnostics([*errors, *facts], sys.stderr)
-    # If a fact has an error, no verdict is reliable.
-    sound = [each for each in outcome.compilations if not has_errors(each.diagnostics)]
-    environments = {each.environment: _capacity(each) for each in sound}
-    _print(environments, form)
-    return report_failures(outcome.failures) or (FAULTY if errors else _exit_code(environments))
-
-
-def _capacity(compilation: Compilation) -> Capacity:
-    from trainform.review.capacity.demand import job_demand
-    from trainform.review.capacity.verdicts import capacity as hold
-
-    jobsets = [tree for job in compilation.jobs for tree in job.objects if tree["kind"] == "JobSet"]
-    return hold([job_demand(tree, compilation.inputs.facts) for tree in jobsets], compilation.inputs.facts)
+    _print(held.environments, form)
+    return report_failures(held.outcome.failures) or (FAULTY if errors else _exit_code(held.environments))
 
 
 def _exit_code(environments: Mapping[str, Capacity]) -> int:

@@ -105,10 +105,20 @@ def _check_quotas(fact: Tree, older: str, lender: str, alone: str, found: Found)
         message = f"is not a field of {fact['apiVersion']}"
         _refuse(found, ("spec", wrong), message, f"write {right}")
     _check_groups(spec, found)
+    for path, quota in _quotas(spec) if older == "cohort" else ():
+        _check_lending_limit(quota, path, found)
     for path, quota in _quotas(spec) if not lender else ():
         for key in ("borrowingLimit", "lendingLimit"):
             if quota.get(key) is not None:
                 _refuse(found, (*path, key), alone, f"add {newer}, or remove {key}")
+
+
+def _check_lending_limit(quota: Tree, path: Path, found: Found) -> None:
+    """Kueue's webhook: a ClusterQueue lends no more than it has. Cohorts may: they lend what is below them."""
+    lending, nominal = quota.get("lendingLimit"), quota.get("nominalQuota")
+    if lending is not None and nominal is not None and parse(nominal) < parse(lending):
+        message = f"must be at most the nominalQuota ({nominal}), not {lending}"
+        _refuse(found, (*path, "lendingLimit"), message)
 
 
 def _check_groups(spec: Tree, found: Found) -> None:

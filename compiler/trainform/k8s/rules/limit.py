@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from trainform.diagnostics import Path
-from trainform.k8s.admission import CONTAINERS, ClusterFacts, limit_items, overhead_of
+from trainform.k8s.admission import CONTAINERS, ClusterFacts, container_defaults, limit_items, overhead_of
 from trainform.k8s.pod_requests import Requests, pod_requests
 from trainform.k8s.quantity import NANO, Quantity, parse
 from trainform.k8s.rules.parts import Found
@@ -27,6 +27,7 @@ def check(pod_spec: Tree, namespace: str, facts: ClusterFacts) -> list[SchemaPro
             requests, limits = _of_pod(pod_spec, "requests"), _of_pod(pod_spec, "limits")
             where = f"LimitRange {name}, for the whole pod"
             _check_bounds(requests, limits, item, where, ("containers",), found)
+    _check_defaults(pod_spec, namespace, facts, found)
     _check_overhead(pod_spec, facts, found)
     return found
 
@@ -38,6 +39,24 @@ def _check_containers(pod_spec: Tree, item: Tree, name: str, found: Found) -> No
             requests, limits = _read(table(resources, "requests")), _read(table(resources, "limits"))
             where = f"LimitRange {name}, per container"
             _check_bounds(requests, limits, item, where, (key, index, "resources"), found)
+
+
+def _check_defaults(pod_spec: Tree, namespace: str, facts: ClusterFacts, found: Found) -> None:
+    """A default limit below the request: without a LimitRange there is no limit, and nothing to compare."""
+    default, _ = container_defaults(namespace, facts)
+    for key in CONTAINERS if default else ():
+        for index, container in enumerate(tables(pod_spec, key)):
+            resources = table(container, "resources")
+            requests, limits = _read(table(resources, "requests")), _read(table(resources, "limits"))
+            told = {problem.message.partition(":")[0] for problem in found if problem.path[:2] == (key, index)}
+            for resource, limit in limits.items():
+                defaulted = resource in default and resource in requests and resource not in told
+                if defaulted and limit < requests[resource]:
+                    message = (
+                        f"{resource}: requests {requests[resource]}, more than the limit {limit}, "
+                        "which a LimitRange sets where the container sets none"
+                    )
+                    found.tell((key, index, "resources"), "TF564", message, f"write a limit of {resource} too")
 
 
 def _of_pod(pod_spec: Tree, kind: str) -> Requests:

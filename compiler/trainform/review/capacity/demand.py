@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.jobset_view import JobSetView, ReplicatedJob
 from trainform.diagnostics import dotted
@@ -11,6 +12,7 @@ from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
 from trainform.k8s.rules import limit as limit_rules
+from trainform.k8s.rules.classes import SYSTEM_PRIORITIES
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
@@ -19,31 +21,39 @@ if TYPE_CHECKING:
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
-GROUP_ANNOTATION = "kueue.x-k8s.io/podset-group-name"
-LEVEL_ANNOTATIONS = (
-    "kueue.x-k8s.io/podset-required-topology",
-    "kueue.x-k8s.io/podset-preferred-topology",
-    "kueue.x-k8s.io/podset-slice-required-topology",
-)
-UNCONSTRAINED_ANNOTATION = "kueue.x-k8s.io/podset-unconstrained-topology"
+_ANNOTATION = "kueue.x-k8s.io/podset-"
+_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+"""What Go reads as true."""
 DEFAULT_QUEUE = "default"
 """The LocalQueue for jobs without the label, if their namespace has one of this name."""
 
-SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+class TopologyRequest(NamedTuple):
+    """Where the pods of a step may stand, by levels (node labels). `slices` are the levels that hold so many pods each,
+    from the outside in. Two steps of a `group` share their flavor and their domain."""
+
+    required: str = ""
+    preferred: str = ""
+    unconstrained: bool = False
+    slices: tuple[tuple[str, int], ...] = ()
+    group: str = ""
+
+    @property
+    def is_explicit(self) -> bool:
+        return bool(self.required or self.preferred or self.unconstrained or self.slices)
 
 
 @dataclass(frozen=True, slots=True)
 class PodSetDemand:
-    """The pods of one step. `requests` are per pod; `pod_spec` restricts where they may run. Pod sets with the same
-    `group` get the same flavors; it is the pod set's own name if it has none. `levels` are its topology levels, None if
-    it requests no topology."""
+    """The pods of one step. `requests` are per pod, as quotas count them; `pod_requests` as nodes do, which hold the
+    same unless Kueue's configuration leaves out or renames resources. `pod_spec` restricts where they may run."""
 
     name: str
     count: int
     requests: Amounts
     pod_spec: Tree
-    group: str = ""
-    levels: tuple[str, ...] | None = None
+    topology: TopologyRequest | None = None
+    pod_requests: Amounts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +72,14 @@ class JobDemand:
         return f"{self.namespace}/{self.name}"
 
 
-def job_demand(jobset: Tree, facts: Facts) -> JobDemand:
-    """The demand of a valid JobSet, with pods as admission under these facts leaves them."""
+def job_demand(jobset: Tree, facts: Facts, name: str = "") -> JobDemand:
+    """The demand of a valid JobSet, with pods as admission under these facts leaves them. `name` is the TrainJob's,
+    where the JobSet's carries a content hash."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
     steps = JobSetView.of(jobset).jobs
     return JobDemand(
         namespace,
-        name_of(jobset),
+        name or name_of(jobset),
         _queue(labels, namespace, facts),
         tuple(_pod_set(step, namespace, facts) for step in steps),
         _priority(labels, steps, facts),
@@ -85,14 +96,34 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
 def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts) -> PodSetDemand:
     pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
     requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
-    group = text(step.annotations, GROUP_ANNOTATION)
-    return PodSetDemand(step.name, step.pods, requests, pod_spec, group or step.name, _topology(step.annotations))
+    return PodSetDemand(step.name, step.pods, requests, pod_spec, topology_request(step.annotations), requests)
 
 
-def _topology(annotations: Tree) -> tuple[str, ...] | None:
-    levels = tuple(filter(None, (text(annotations, key) for key in LEVEL_ANNOTATIONS)))
-    wanted = levels or text(annotations, UNCONSTRAINED_ANNOTATION) == "true"
-    return levels if wanted else None
+def topology_request(annotations: Tree) -> TopologyRequest | None:
+    """The topology in a pod's annotations, which Kueue's webhook has accepted; None if they ask for none."""
+
+    def value(name: str) -> str:
+        return text(annotations, f"{_ANNOTATION}{name}-topology")
+
+    request = TopologyRequest(
+        value("required"),
+        value("preferred"),
+        value("unconstrained") in _TRUE,
+        _slices(annotations),
+        text(annotations, f"{_ANNOTATION}group-name"),
+    )
+    return request if request.is_explicit else None
+
+
+def _slices(annotations: Tree) -> tuple[tuple[str, int], ...]:
+    if layers := text(annotations, f"{_ANNOTATION}slice-required-topology-constraints"):
+        try:
+            return tuple((str(layer["topology"]), int(layer["size"])) for layer in json.loads(layers))
+        except (ValueError, TypeError, KeyError):
+            return ()
+    level = text(annotations, f"{_ANNOTATION}slice-required-topology")
+    size = text(annotations, f"{_ANNOTATION}slice-size")
+    return ((level, int(size)),) if level and size.isdecimal() and int(size) else ()
 
 
 def _refusals(step: ReplicatedJob, namespace: str, facts: Facts) -> list[str]:

@@ -3,83 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from trainform.review.capacity.amounts import written
-from trainform.review.capacity.assignment import Room, by_group, find
 from trainform.review.capacity.cohorts import Cohorts
-from trainform.review.capacity.flavors import Choice
+from trainform.review.capacity.flavor_assigner import Mismatch, Mode, PodSetAssignment, Reason, Shortage, Uncovered
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource
+from trainform.review.capacity.scheduler import Workload
 
 Has = Callable[[FlavorResource], str]
 """A quota's capacity, in words."""
 
 
-def too_much(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
-    """Why no assignment of flavors can ever fit."""
-    room = partial(cohorts.most, queue.name)
+def never_admitted(workload: Workload, cohorts: Cohorts) -> str:
+    """Why a job is not admitted however often it is tried."""
+    queue = workload.queue
 
     def has(key: FlavorResource) -> str:
         nominal = queue.quotas[key].nominal
-        borrowable = written(key.resource, room(key) - nominal)
+        borrowable = written(key.resource, cohorts.potential_available(queue.name, key) - nominal)
         return f"{written(key.resource, nominal)} nominal + {borrowable} borrowable"
 
-    return _no_flavor(choices, queue) or _shortage(choices, queue, room, has)
+    return _told(workload, has)
 
 
-def too_much_now(choices: Sequence[Choice], queue: ClusterQueue, cohorts: Cohorts) -> str:
-    """Why no assignment of flavors fits next to the jobs admitted before."""
-    room = partial(cohorts.left, queue.name)
+def not_admitted_now(workload: Workload, cohorts: Cohorts) -> str:
+    """Why a job does not start next to those that were admitted."""
+    queue = workload.queue
 
     def has(key: FlavorResource) -> str:
-        return f"{written(key.resource, max(0, room(key)))} left beside the jobs before it"
+        return f"{written(key.resource, cohorts.available(queue.name, key))} left beside the jobs before it"
 
-    return _shortage(choices, queue, room, has)
-
-
-def _no_flavor(choices: Sequence[Choice], queue: ClusterQueue) -> str:
-    for choice in choices:
-        if not choice.flavors:
-            names, resources = ", ".join(choice.pod_sets), ", ".join(choice.amounts)
-            why = "; ".join(choice.mismatches)
-            return f"no flavor of ClusterQueue {queue.name} has {resources} for {names}: {why}"
-    return ""
+    return _told(workload, has) or "its resources went to the jobs before it"
 
 
-def _shortage(choices: Sequence[Choice], queue: ClusterQueue, room: Room, has: Has) -> str:
-    """The first pod sets that fit nowhere on their own; else all those of a resource group."""
-    for choice in choices:
-        if find([choice], room) is None:
-            return _told(choice, queue, room, has)
-    for group in by_group(choices):
-        if find(group, room) is None:
-            together = _together(group)
-            # With several flavors, not even giving the pod sets different ones helps.
-            divided = "; no division among the flavors fits either" if len(together.flavors) > 1 else ""
-            return _told(together, queue, room, has) + divided
-    return ""
+def _told(workload: Workload, has: Has) -> str:
+    failed = [each for each in workload.assignment.pod_sets if each.mode != Mode.FIT]
+    return "; ".join(_why(each, workload.queue, has) for each in failed)
 
 
-def _told(choice: Choice, queue: ClusterQueue, room: Room, has: Has) -> str:
+def _why(failed: PodSetAssignment, queue: ClusterQueue, has: Has) -> str:
     """`trainer asks nvidia.com/gpu 16; flavor h100 of ClusterQueue gpu has 8 nominal + 0 borrowable`."""
-    usages = (choice.usage(flavor) for flavor in choice.flavors)
-    short = [key for usage in usages for key, number in usage.items() if number > room(key)]
-    resources = list(dict.fromkeys(key.resource for key in short))
-    asked = " and ".join(f"{each} {written(each, choice.amounts[each])}" for each in resources)
-    verb = "asks" if len(choice.pod_sets) == 1 else "ask"
-    return f"{' and '.join(choice.pod_sets)} {verb} {asked}; " + "; ".join(
-        f"flavor {key.flavor} of ClusterQueue {queue.name} has {has(key)}"
-        + (f" of {key.resource}" if len(resources) > 1 else "")
-        for key in short
+    if failed.error:
+        return failed.error
+    uncovered = [reason.resource for reason in failed.reasons if isinstance(reason, Uncovered)]
+    if uncovered:
+        return f"{failed.pod_set.name} asks {uncovered[0]}, which no resource group of ClusterQueue {queue.name} covers"
+    short = [reason for reason in failed.reasons if isinstance(reason, Shortage)]
+    several = len({each.key.resource for each in short}) > 1
+    texts = [_one(reason, queue, has, several=several) for reason in failed.reasons]
+    if short:
+        return "; ".join([_asked(failed.pod_set.name, short), *texts])
+    return f"{_no_flavor(failed, queue)}: {'; '.join(texts)}"
+
+
+def _one(reason: Reason, queue: ClusterQueue, has: Has, *, several: bool) -> str:
+    if not isinstance(reason, Shortage):
+        return reason.reason if isinstance(reason, Mismatch) else ""
+    resource = f" of {reason.key.resource}" if several else ""
+    return f"flavor {reason.key.flavor} of ClusterQueue {queue.name} has {has(reason.key)}{resource}"
+
+
+def _asked(name: str, short: Sequence[Shortage]) -> str:
+    by_resource = {each.key.resource: each for each in short}
+    return " and ".join(
+        f"{name} asks {resource} {written(resource, each.asked)}" + _beside(resource, each)
+        for resource, each in by_resource.items()
     )
 
 
-def _together(members: Sequence[Choice]) -> Choice:
-    """The pod sets as if they had to share one flavor."""
-    amounts: dict[str, int] = {}
-    for member in members:
-        for resource, number in member.amounts.items():
-            amounts[resource] = amounts.get(resource, 0) + number
-    names = tuple(name for member in members for name in member.pod_sets)
-    flavors = dict.fromkeys(flavor for member in members for flavor in member.flavors)
-    return Choice(members[0].group, names, amounts, tuple(flavors))
+def _beside(resource: str, each: Shortage) -> str:
+    return f" beside {written(resource, each.assumed)} of the steps before it" if each.assumed else ""
+
+
+def _no_flavor(failed: PodSetAssignment, queue: ClusterQueue) -> str:
+    resources = ", ".join(failed.pod_set.requests) or "room"
+    return f"no flavor of ClusterQueue {queue.name} has {resources} for {failed.pod_set.name}"

@@ -8,17 +8,18 @@ modeled: `never` is certain, `fits` only means that the quota suffices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from trainform.review.capacity.amounts import written
-from trainform.review.capacity.assignment import Undecided, find
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
-from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues
+from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues, nodes
 from trainform.review.capacity.one_job import Judged, Verdict, judge
-from trainform.review.capacity.reasons import too_much_now
+from trainform.review.capacity.reasons import not_admitted_now
+from trainform.review.capacity.releases import own_keys
+from trainform.review.capacity.scheduler import ClusterState, Scheduler, Workload
 
 if TYPE_CHECKING:
     from trainform.core.facts import Facts
@@ -51,6 +52,9 @@ class Capacity:
     queues: dict[str, dict[FlavorResource, QueueUse]]
     jobs: list[JobVerdict]
 
+    def with_jobs(self, jobs: Iterable[JobVerdict]) -> Capacity:
+        return replace(self, jobs=list(jobs))
+
     @property
     def has_never(self) -> bool:
         return any(job.verdict == "never" for job in self.jobs)
@@ -76,65 +80,60 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
     (`trainform.k8s.schema.facts.check`) and complete: an undeclared ClusterQueue or Cohort lends nothing. Jobs that fit
     alone are then started together, by priority, namespace and name, to see which wait."""
     queues = {queue.name: queue for queue in cluster_queues(facts)}
-    cohorts = Cohorts(queues.values(), facts)
-    judged = [judge(job, queues, cohorts, facts) for job in jobs]
-    uses = {name: _queue_uses(queue, cohorts, judged) for name, queue in queues.items()}
-    _start_all(judged, cohorts)
+    first, *others = [_capacity(jobs, queues, own, facts) for own in own_keys(facts.versions.kueue, queues.values())]
+    return first.with_jobs(map(_agreed, first.jobs, others[0].jobs)) if others else first
+
+
+def _capacity(jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own: bool, facts: Facts) -> Capacity:
+    cluster = ClusterState(queues.values(), Cohorts(queues.values(), facts), nodes(facts), own_keys=own)
+    judged = [judge(job, queues, cluster, facts) for job in jobs]
+    uses = {name: _queue_uses(queue, cluster.cohorts, judged) for name, queue in queues.items()}
+    _start_all(judged, cluster)
     verdicts = [
         JobVerdict(each.job.namespace, each.job.name, each.job.queue, each.verdict, each.reason) for each in judged
     ]
     return Capacity(uses, verdicts)
 
 
+def _agreed(newer: JobVerdict, older: JobVerdict) -> JobVerdict:
+    """The verdict of both, or unknown: releases of Kueue compare node labels differently."""
+    if newer.verdict == older.verdict:
+        return newer
+    reason = (
+        f"{newer.verdict} in Kueue 0.17.6, 0.18.2, 0.19.0 and later, {older.verdict} in older releases: "
+        "write the version with its patch release in spec.cluster.kueue"
+    )
+    return replace(newer, verdict="unknown", reason=reason)
+
+
 def _queue_uses(queue: ClusterQueue, cohorts: Cohorts, judged: Sequence[Judged]) -> dict[FlavorResource, QueueUse]:
-    here = [each.asked for each in judged if each.queue is queue]
+    here = [each.asked for each in judged if each.queue is queue and each.asked]
     return {
         key: QueueUse(
             quota.nominal,
-            cohorts.most(queue.name, key) - quota.nominal,
+            cohorts.potential_available(queue.name, key) - quota.nominal,
             sum(asked.get(key, 0) for asked in here),
         )
         for key, quota in queue.quotas.items()
     }
 
 
-def _start_all(judged: Iterable[Judged], cohorts: Cohorts) -> None:
-    """Admit the jobs one by one, and update the verdict of those that fit alone but not next to the others. The order
-    is Kueue's for jobs that arrive together: by priority; ties by namespace and name. In a StrictFIFO queue nothing
-    overtakes a job that cannot start. Nothing is preempted. Usage is recorded in `cohorts`."""
-    start = _Start(cohorts)
-    for each in sorted(judged, key=lambda each: (-each.job.priority, each.job.namespace, each.job.name)):
-        if each.queue and each.heads:
-            start.enter(each, each.queue)
+def _start_all(judged: Iterable[Judged], cluster: ClusterState) -> None:
+    """Start all jobs at once, and update the verdict of those that fit alone but not next to the others. They arrive in
+    the order of namespace and name. Nothing is preempted. Usage is recorded in `cluster`."""
+    entered = [each for each in judged if each.workload]
+    entered.sort(key=lambda each: (each.job.namespace, each.job.name))
+    workloads = [each.workload for each in entered if each.workload]
+    for place, workload in enumerate(workloads):
+        workload.place = place
+    Scheduler(workloads, cluster).run()
+    for each, workload in zip(entered, workloads, strict=True):
+        if each.verdict == "fits" and not workload.admitted:
+            each.verdict, each.reason = "waits", _why_it_waits(workload, cluster.cohorts)
 
 
-@dataclass(slots=True)
-class _Start:
-    """`first` is the job that blocks a strict queue; `undecided` one that all later jobs depend on."""
-
-    cohorts: Cohorts
-    first: dict[str, str] = field(default_factory=dict)
-    undecided: str = ""
-
-    def enter(self, judged: Judged, queue: ClusterQueue) -> None:
-        if judged.verdict == "fits":
-            judged.verdict, judged.reason = self._outcome(judged, queue)
-        if queue.strict and judged.verdict != "fits":
-            self.first.setdefault(queue.name, judged.job.full_name)
-
-    def _outcome(self, judged: Judged, queue: ClusterQueue) -> tuple[Verdict, str]:
-        """The verdict on a job that fits alone, and the reason."""
-        if first := self.first.get(queue.name):
-            return "waits", f"stands behind {first}: ClusterQueue {queue.name} is StrictFIFO"
-        if self.undecided:
-            return "unknown", f"fits alone; whether it waits depends on {self.undecided}, which is unknown"
-        try:
-            usage = find(judged.choices, lambda key: self.cohorts.left(queue.name, key))
-            if usage is None:
-                return "waits", too_much_now(judged.choices, queue, self.cohorts)
-        except Undecided:
-            self.undecided = judged.job.full_name
-            return "unknown", "fits alone; there are too many ways to give its pod sets flavors beside others"
-        for key, number in usage.items():
-            self.cohorts.use(queue.name, key, number)
-        return "fits", ""
+def _why_it_waits(workload: Workload, cohorts: Cohorts) -> str:
+    if workload.behind:
+        why = "is StrictFIFO" if workload.queue.strict else "tries that one over and over"
+        return f"stands behind {workload.behind}: ClusterQueue {workload.queue.name} {why}"
+    return not_admitted_now(workload, cohorts)

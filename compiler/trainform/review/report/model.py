@@ -176,7 +176,7 @@ def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
     own = ask_of(known.jobset) if known.jobset else None
     if known.jobset is None or own is None:
         return FleetJob(known, "", (), Ask("", 0, {})), None
-    demand = job_demand(known.jobset, facts)
+    demand = job_demand(known.jobset, facts, known.id[2])
     steps = tuple(_steps(known.jobset, demand))
     # Kueue's queue may be the namespace's default, from the facts; other schedulers' queues are only in the JobSet.
     queue = demand.queue or own.queue

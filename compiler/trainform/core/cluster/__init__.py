@@ -1,0 +1,1 @@
+"""What the declared facts of a cluster say of a finished job."""

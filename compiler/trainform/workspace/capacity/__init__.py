@@ -1,0 +1,1 @@
+"""The jobs of a repository, held against the declared quotas of their clusters."""
