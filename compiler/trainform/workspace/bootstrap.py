@@ -35,7 +35,12 @@ class Bootstrap:
 
 def bootstrap(root: str, engine: str, environment: str) -> Bootstrap:
     """Create a repository at `root` with one environment, applied by `engine` (argocd, flux or none)."""
-    made = _plan(root, _texts(engine, environment))
+    return write_new(root, _texts(engine, environment))
+
+
+def write_new(root: str, texts: dict[str, str]) -> Bootstrap:
+    """Write files, by path, that are not there yet. Nothing is written if a different file is in the way."""
+    made = _plan(root, texts)
     if not made.diagnostics:
         made.diagnostics += _write(root, made)
     return made
@@ -132,4 +137,4 @@ def _in_the_way(path: str, found: bytes | Diagnostic) -> Diagnostic:
     if not isinstance(found, bytes):
         return found
     hint = "move it away, or choose another folder"
-    return file_error("TF706", path, "is in the way: it differs from what init would write", hint)
+    return file_error("TF706", path, "is in the way: it differs from what would be written", hint)

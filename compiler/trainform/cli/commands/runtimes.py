@@ -1,4 +1,4 @@
-"""`trainform runtimes`: list the runtimes that a TrainJob may refer to."""
+"""`trainform runtimes`: list the runtimes that a TrainJob may refer to, print one, or copy one into the repository."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import chosen_root, command, repository_options
+from trainform.cli.options import Command, chosen_root, repository_options
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
+    from trainform.io.repository import Repository
     from trainform.source import Document
 
 FRAMEWORK = "trainer.kubeflow.org/framework"
@@ -23,10 +24,15 @@ REPLACES = "replaces"
 KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 
-@command()
+class _Group(click.Group, Command):
+    """Lists if no command is named."""
+
+
+@click.group(cls=_Group, invoke_without_command=True)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
-def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa: ARG001 - of the shared options
+@click.pass_context
+def runtimes(ctx: click.Context, form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa: ARG001 - shared
     """List the repository's runtimes and the shipped ones.
 
     A ClusterTrainingRuntime in the repository replaces a shipped one with the same name.
@@ -34,14 +40,62 @@ def runtimes(form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa:
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import has_errors
 
-    entries, problems = _known(chosen_root(root))
+    ctx.obj = chosen_root(root)
+    if ctx.invoked_subcommand:
+        return OK
+    entries, problems = _known(ctx.obj)
     print_diagnostics(problems, sys.stderr)
     _print(entries, form)
     return FAULTY if has_errors(problems) else OK
 
 
-def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
-    from trainform import __version__
+@runtimes.command(cls=Command)
+@click.argument("name")
+@click.option("--eject", is_flag=True, help="Copy the shipped runtime into the repository, where you can change it.")
+@click.pass_obj
+def show(root: str, name: str, eject: bool) -> int:
+    """Print the YAML of a runtime.
+
+    With --eject, write it to a file in the repository's folder of runtimes instead. No job changes by that: frozen
+    jobs keep what they have, and the copy is the same.
+    """
+    from trainform.cli.terminal import print_text
+
+    repository, own, shipped, _ = _documents(root)
+    if eject:
+        return _eject(repository, _named(name, shipped))
+    text = _named(name, [*own, *shipped]).part.text.strip("\n")
+    print_text(f"{text}\n")
+    return OK
+
+
+def _named(name: str, documents: Iterable[Document]) -> Document:
+    from trainform.diagnostics.suggest import did_you_mean
+    from trainform.k8s.tree import name_of
+    from trainform.workspace import InvocationError
+
+    known = {name_of(each.tree): each for each in reversed([*documents]) if each.tree.get("kind") in KINDS}
+    if name not in known:
+        hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
+        raise InvocationError(f'there is no runtime "{name}" here: {hint}')
+    return known[name]
+
+
+def _eject(repository: Repository, document: Document) -> int:
+    from trainform.cli.terminal import print_diagnostics, print_line
+    from trainform.workspace.bootstrap import write_new
+
+    path = f"{repository.settings.runtimes}/{document.file.rpartition('/')[2]}"
+    made = write_new(repository.root, {path: document.part.text})
+    print_diagnostics(made.diagnostics, sys.stderr)
+    if made.diagnostics:
+        return FAULTY
+    print_line(f"wrote {path}" if made.write else f"{path} is there already")
+    return OK
+
+
+def _documents(root: str) -> tuple[Repository, list[Document], list[Document], list[Diagnostic]]:
+    """The repository, its documents among the runtimes, the shipped ones, and problems."""
     from trainform.io.repository import open_repository
     from trainform.io.resources import shipped_runtimes
     from trainform.workspace.discovery import load_files
@@ -51,8 +105,14 @@ def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     listing = repository.runtimes()
     own = load_files(repository, listing.files)
     shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
-    entries = _merged(_entries(own.documents, "", ""), _entries(shipped, "trainform", __version__))
-    return entries, [*problems, *listing.diagnostics, *own.diagnostics]
+    return repository, own.documents, shipped, [*problems, *listing.diagnostics, *own.diagnostics]
+
+
+def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
+    from trainform import __version__
+
+    _, own, shipped, problems = _documents(root)
+    return _merged(_entries(own, "", ""), _entries(shipped, "trainform", __version__)), problems
 
 
 def _merged(own: Iterable[dict[str, str]], shipped: Iterable[dict[str, str]]) -> list[dict[str, str]]:
