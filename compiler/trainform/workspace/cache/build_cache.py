@@ -109,6 +109,8 @@ class BuildCache:
     def has_list(self, file: str, folders: Iterable[str]) -> bool:
         """Whether the `kustomization.yaml` at `file` is known to list these folders."""
         number, digest = self._known["lists"].get(file, (0, "")) if self._known else (0, "")
+        if self._workspace.locks.parent_leads_out(file):
+            return False
         return digest == _digest(folders) and (found := self._identity(file)) is not None and found.number == number
 
     def save(
