@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.core.jobset_view import JobSetView, ReplicatedJob
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.cluster.classes import SYSTEM_PRIORITIES
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
-from trainform.k8s.rules import limit as limit_rules
-from trainform.k8s.rules.classes import SYSTEM_PRIORITIES
+from trainform.k8s.cluster import limit as limit_rules
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
