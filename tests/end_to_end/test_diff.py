@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -438,3 +439,23 @@ def test_html_of_the_story(story):
     assert ran.code == 1
     assert ran.out.startswith("<!doctype html>")
     assert "5 jobs are behind: runtime torch changed" in ran.out
+
+
+def test_the_number_of_git_processes_does_not_grow_with_the_jobs(project, monkeypatch):
+    started = []
+    start = subprocess.Popen
+
+    def counting(command, **options):
+        started.append(command)
+        return start(command, **options)
+
+    def processes(*names: str) -> int:
+        for name in names:
+            project.write(f"jobs/{name}.yaml", job(name, nodes=3))
+        started.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(subprocess, "Popen", counting)
+            assert project.diff().code == 1
+        return len(started)
+
+    assert processes("llm", "new") == processes("llm", "bert", "new", *(f"new-{number}" for number in range(20)))
