@@ -92,6 +92,8 @@ CODES: dict[str, str] = {
     "TF362": "unknown Volcano queue",
     "TF363": "task groups do not match the pods",
     "TF364": "topology and gang use different schedulers",
+    "TF365": "job taken by the default queue",
+    "TF366": "steps may be ready too late",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",

@@ -14,7 +14,14 @@ from trainform_plugins.kueue.labels import (
     wants_multikueue,
 )
 from trainform_plugins.kueue.multikueue import goes_alone
-from trainform_plugins.kueue.queues import has_queue, labels_are_sound, priority_is_declared, queue_admits
+from trainform_plugins.kueue.queues import (
+    default_queue_is_told,
+    has_queue,
+    labels_are_sound,
+    priority_is_declared,
+    queue_admits,
+    waits_for_ready_pods,
+)
 from trainform_plugins.kueue.topology import (
     fits_the_pods,
     groups_are_pairs,
@@ -29,6 +36,8 @@ JOBSET_CHECKS = (
     is_not_elastic,
     queue_admits,
     has_queue,
+    default_queue_is_told,
+    waits_for_ready_pods,
     priority_is_declared,
     goes_alone,
     needs_newer_kueue,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.rules import classes, limit, pod_security, quota, releases
-from trainform.k8s.rules.references import EVERYWHERE, references
+from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
+from trainform.k8s.cluster.references import EVERYWHERE, references
 from trainform.k8s.tree import name_of, table, tables, text
 
 if TYPE_CHECKING:
