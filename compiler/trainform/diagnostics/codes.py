@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "TF162": "patch cannot be applied",
     "TF163": "Environment with errors",
     "TF164": "gang settings of Environment and runtime conflict",
+    "TF165": "gang setting that the scheduler ignores",
     # TF2xx: linking (references between objects)
     "TF201": "runtime not found",
     "TF202": "input without a TrainJob",
