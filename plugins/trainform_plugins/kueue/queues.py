@@ -7,6 +7,7 @@ from trainform.plugin import (
     Plan,
     Tree,
     did_you_mean,
+    kueue_configuration,
     selector_keys,
     selector_matches,
     table,
@@ -62,16 +63,30 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
         )
 
 
-def enters_the_default_queue(plan: Plan, jobset: JobSetView) -> None:
-    """Kueue takes a job without a queue into LocalQueue `default` of its namespace, if there is one."""
+def default_queue_is_told(plan: Plan, jobset: JobSetView) -> None:
+    """Kueue labels the JobSet itself, so neither a reviewer nor a GitOps tool sees its queue."""
     if not text(jobset.labels, QUEUE) and queue_of(plan, jobset):
         plan.report(
             "TF365",
-            f"Kueue takes this job into LocalQueue {DEFAULT_QUEUE} of namespace {plan.namespace}, as it names no queue",
+            f"the job has no queue label, so Kueue takes it into LocalQueue {DEFAULT_QUEUE} of its namespace",
             severity="info",
-            hint=f"write the label {QUEUE}: {DEFAULT_QUEUE}, so that the engine leaves Kueue's fields alone, or "
-            "another queue",
-            path=("metadata", "labels"),
+            hint=f"to show the queue in the JobSet, write localQueue: {DEFAULT_QUEUE} in the Environment",
+        )
+
+
+def waits_for_ready_pods(plan: Plan, jobset: JobSetView) -> None:
+    """Kueue counts a job as ready once the pods of all steps are, and evicts it after a while."""
+    timeout = kueue_configuration(plan.facts).pods_ready_timeout
+    waiting = next((job for job in jobset.jobs if job.tree.get("dependsOn")), None)
+    if timeout and waiting and queue_of(plan, jobset):
+        plan.report_object(
+            jobset.tree,
+            (*waiting.path, "dependsOn"),
+            "TF366",
+            f"Kueue evicts a job whose pods are not all ready within {timeout}, and {waiting.name!r} only starts "
+            "after other steps: they must be done by then",
+            severity="warning",
+            hint="raise waitForPodsReady.timeout in Kueue's configuration, or use a runtime whose steps start together",
         )
 
 

@@ -1,1 +1,1 @@
-"""What a cluster other than a bare one refuses: its classes, limits, quotas, releases and standards."""
+"""What a cluster refuses because of what it declares, or of its version: rules on pods as admission leaves them."""
