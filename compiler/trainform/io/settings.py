@@ -60,6 +60,8 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         code, message = "TF102", "must be a string: a folder of this repository"
     elif not folder or folder.startswith("/") or "\\" in folder or ".." in folder.split("/"):
         code, message = "TF703", "must be a folder below the root of this repository"
+    elif not folder.isprintable():
+        code, message = "TF703", "must not contain control characters"
     else:
         return []
     return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]
