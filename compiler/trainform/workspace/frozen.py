@@ -156,12 +156,13 @@ def layout_of(environment: Any) -> Layout:
 
 
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
-    """The objects in a frozen job's files, in the order of a compile."""
+    """The objects in a frozen job's files, in the order of a compile; without what is none, after an edit by hand."""
     from trainform import source
     from trainform.core.finish import kind_order
+    from trainform.k8s.tree import text
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)
-    texts = [repository.read(f"{folder}/{name}") for name in job.lock.files if name != FILE]
-    documents = [each for text in texts if isinstance(text, bytes) for each in source.load(text, folder).documents]
-    return sorted((document.tree for document in documents), key=kind_order)
+    contents = [repository.read(f"{folder}/{name}") for name in job.lock.files if name != FILE]
+    documents = [each for data in contents if isinstance(data, bytes) for each in source.load(data, folder).documents]
+    return sorted((each.tree for each in documents if text(each.tree, "kind")), key=kind_order)

@@ -8,6 +8,7 @@ from trainform.plugin import (
     Tree,
     did_you_mean,
     kueue_configuration,
+    listed,
     selector_keys,
     selector_matches,
     table,
@@ -95,7 +96,7 @@ def queue_admits(plan: Plan, jobset: JobSetView) -> None:
     queue = text(jobset.labels, QUEUE)
     if not queue:
         return
-    if not any(kind == "LocalQueue" for kind, _, _ in plan.facts.objects):
+    if "LocalQueue" not in plan.facts.index:
         fact = f"LocalQueue {queue} in namespace {plan.namespace}"
         tell_undeclared(plan, fact, "without its queue, the job would stay suspended")
     elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
@@ -109,10 +110,9 @@ def _other_queue(plan: Plan, queue: str) -> str:
     here = plan.facts.names("LocalQueue", plan.namespace)
     if near := did_you_mean(queue, here):
         return near
-    elsewhere = sorted(ns for kind, ns, name in plan.facts.objects if (kind, name) == ("LocalQueue", queue))
-    if elsewhere:
-        return f"it exists in namespace {', '.join(elsewhere)}, but a job needs a queue in its own namespace"
-    return f"declared queues: {', '.join(here)}" if here else "declare a LocalQueue in this namespace"
+    if elsewhere := plan.facts.index.namespaces("LocalQueue", queue):
+        return f"it exists in namespace {listed(elsewhere)}, but a job needs a queue in its own namespace"
+    return f"declared queues: {listed(here)}" if here else "declare a LocalQueue in this namespace"
 
 
 def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
@@ -146,7 +146,7 @@ def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     if not declared:
         tell_undeclared(plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued")
         return
-    hint = did_you_mean(name, declared) or f"declared: {', '.join(declared)}"
+    hint = did_you_mean(name, declared) or f"declared: {listed(declared)}"
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
 
 
