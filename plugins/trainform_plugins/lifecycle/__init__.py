@@ -29,6 +29,7 @@ class LifeCycle(Plugin):
     """Rejects what makes an engine run, kill or lose a job on its own, and warns about what may lead there."""
 
     name = "lifecycle"
+    judges_frozen = True
 
     def check(self, plan: Plan) -> None:
         jobset = plan.jobset
