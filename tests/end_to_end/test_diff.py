@@ -438,3 +438,63 @@ def test_html_of_the_story(story):
     assert ran.code == 1
     assert ran.out.startswith("<!doctype html>")
     assert "5 jobs are behind: runtime torch changed" in ran.out
+
+
+def engine(name: str, **settings: str) -> str:
+    """An Environment of an engine, with further settings of `spec.gitops`."""
+    told = ", ".join(f"{key}: {value}" for key, value in {"engine": name, **settings}.items())
+    return environment(spec=f"  gitops: {{{told}}}\n")
+
+
+def pods(ran: Ran) -> list[int]:
+    """The pods of queueless jobs, before and after."""
+    balance = json.loads(ran.out)["totals"]["prod"][""]
+    return [balance[side]["pods"] for side in ("before", "after")]
+
+
+def of_engine(project: Project, text: str) -> Project:
+    project.write("environments/prod/environment.yaml", text)
+    project.done("upgrade", "--all")
+    project.render_and_commit()
+    return project
+
+
+def test_what_flux_does_not_prune_keeps_its_pods(project):
+    of_engine(project, engine("flux", pruneProtection="confirm"))
+    (project.root / "jobs/llm.yaml").unlink()
+    ran = project.diff()
+    assert ran.jobs == {"llm": "orphan"}
+    assert pods(ran) == [4, 4]
+    assert "keeps running until you delete JobSet llm" in project.trainform("diff").out
+
+
+def test_what_flux_does_not_prune_runs_beside_its_successor(project):
+    of_engine(project, engine("flux", pruneProtection="confirm", naming="content-hash"))
+    project.write("jobs/llm.yaml", job("llm", nodes=3))
+    ran = project.diff()
+    assert ran.jobs == {"llm": "restart"}
+    assert pods(ran) == [4, 7]
+    assert "nothing prunes the old one: both run" in project.trainform("diff").out
+
+
+def test_protection_that_is_not_yet_applied_protects_nothing(project):
+    """The job is frozen: its object in the cluster has no annotation that keeps Flux from pruning it."""
+    project.write("environments/prod/environment.yaml", engine("flux", pruneProtection="confirm"))
+    project.render_and_commit()
+    (project.root / "jobs/llm.yaml").unlink()
+    assert project.diff().jobs == {"llm": "delete"}
+
+
+def test_flux_leaves_a_queued_job_alone(project):
+    of_engine(project, engine("flux") + "  scheduling: {kueue: {localQueue: team-a}}\n")
+    project.write("jobs/llm.yaml", job("llm").replace("  name: llm", "  name: llm\n  labels: {owner: search}"))
+    assert project.diff().jobs == {"llm": "restart"}
+    assert "Flux never updates a JobSet in a queue" in project.trainform("diff").out
+
+
+def test_another_default_namespace_deletes_and_starts_its_jobs(project):
+    project.write("environments/prod/environment.yaml", environment(namespace="other"))
+    jobs = json.loads(project.diff().out)["jobs"]
+    told = {(each["namespace"], each["name"]): each["change"] for each in jobs}
+    assert sorted(told.values()) == ["delete", "delete", "new", "new"]
+    assert {namespace for (namespace, _), change in told.items() if change == "new"} == {"other"}
