@@ -440,10 +440,15 @@ def test_html_of_the_story(story):
     assert "5 jobs are behind: runtime torch changed" in ran.out
 
 
-def engine(name: str, **settings: str) -> str:
-    """An Environment of an engine, with further settings of `spec.gitops`."""
-    told = ", ".join(f"{key}: {value}" for key, value in {"engine": name, **settings}.items())
-    return environment(spec=f"  gitops: {{{told}}}\n")
+def of_engine(project: Project, engine: str, naming: str = "stable", more: str = "") -> None:
+    """The project's Environment with an engine and `more` fields of its spec, applied to its jobs."""
+    project.write("environments/prod/environment.yaml", environment(naming, engine=engine) + more)
+    project.done("upgrade", "--all")
+    project.render_and_commit()
+
+
+def protected(text: str) -> str:
+    return text.replace("gitops: {", "gitops: {pruneProtection: confirm, ")
 
 
 def pods(ran: Ran) -> list[int]:
@@ -452,15 +457,11 @@ def pods(ran: Ran) -> list[int]:
     return [balance[side]["pods"] for side in ("before", "after")]
 
 
-def of_engine(project: Project, text: str) -> Project:
-    project.write("environments/prod/environment.yaml", text)
+def test_what_flux_does_not_prune_keeps_its_pods(project):
+    of_engine(project, "flux")
+    project.write("environments/prod/environment.yaml", protected(environment(engine="flux")))
     project.done("upgrade", "--all")
     project.render_and_commit()
-    return project
-
-
-def test_what_flux_does_not_prune_keeps_its_pods(project):
-    of_engine(project, engine("flux", pruneProtection="confirm"))
     (project.root / "jobs/llm.yaml").unlink()
     ran = project.diff()
     assert ran.jobs == {"llm": "orphan"}
@@ -469,7 +470,9 @@ def test_what_flux_does_not_prune_keeps_its_pods(project):
 
 
 def test_what_flux_does_not_prune_runs_beside_its_successor(project):
-    of_engine(project, engine("flux", pruneProtection="confirm", naming="content-hash"))
+    project.write("environments/prod/environment.yaml", protected(environment("content-hash", engine="flux")))
+    project.done("upgrade", "--all")
+    project.render_and_commit()
     project.write("jobs/llm.yaml", job("llm", nodes=3))
     ran = project.diff()
     assert ran.jobs == {"llm": "restart"}
@@ -479,22 +482,41 @@ def test_what_flux_does_not_prune_runs_beside_its_successor(project):
 
 def test_protection_that_is_not_yet_applied_protects_nothing(project):
     """The job is frozen: its object in the cluster has no annotation that keeps Flux from pruning it."""
-    project.write("environments/prod/environment.yaml", engine("flux", pruneProtection="confirm"))
+    of_engine(project, "flux")
+    project.write("environments/prod/environment.yaml", protected(environment(engine="flux")))
     project.render_and_commit()
     (project.root / "jobs/llm.yaml").unlink()
     assert project.diff().jobs == {"llm": "delete"}
 
 
 def test_flux_leaves_a_queued_job_alone(project):
-    of_engine(project, engine("flux") + "  scheduling: {kueue: {localQueue: team-a}}\n")
-    project.write("jobs/llm.yaml", job("llm").replace("  name: llm", "  name: llm\n  labels: {owner: search}"))
+    of_engine(project, "flux", more="  scheduling: {kueue: {localQueue: team-a}}\n")
+    patch = "{template: {metadata: {labels: {owner: search}}}}"
+    patches = f"  runtimePatches: [{{manager: example.com/owner, trainingRuntimeSpec: {patch}}}]\n"
+    project.write("jobs/llm.yaml", job("llm") + patches)
     assert project.diff().jobs == {"llm": "restart"}
     assert "Flux never updates a JobSet in a queue" in project.trainform("diff").out
 
 
-def test_another_default_namespace_deletes_and_starts_its_jobs(project):
-    project.write("environments/prod/environment.yaml", environment(namespace="other"))
+def test_a_suspended_job_is_resumed_from_git(project):
+    of_engine(project, "argocd")
+    suspended = job("llm") + "  suspend: true\n"
+    project.write("jobs/llm.yaml", suspended)
+    assert project.diff().jobs == {"llm": "in-place"}
+    assert "pods stop" in project.trainform("diff").out
+    project.render_and_commit()
+    project.write("jobs/llm.yaml", job("llm"))
+    assert project.diff().jobs == {"llm": "in-place"}
+    assert "pods start" in project.trainform("diff").out
+
+
+def test_another_default_namespace_deletes_its_jobs_and_starts_them_anew(project):
+    project.write("jobs/llm.yaml", job("llm").replace("  namespace: ml\n", ""))
+    project.render_and_commit()
+    project.write("environments/prod/environment.yaml", environment() + "  namespace: other\n")
     jobs = json.loads(project.diff().out)["jobs"]
-    told = {(each["namespace"], each["name"]): each["change"] for each in jobs}
-    assert sorted(told.values()) == ["delete", "delete", "new", "new"]
-    assert {namespace for (namespace, _), change in told.items() if change == "new"} == {"other"}
+    assert [(each["namespace"], each["name"], each["change"]) for each in jobs] == [
+        ("default", "llm", "delete"),
+        ("other", "llm", "new"),
+        ("ml", "bert", "behind"),
+    ]
