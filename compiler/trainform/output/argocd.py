@@ -83,6 +83,14 @@ with a queue: in any other one, git decides these fields, and an ignored field w
 removes the `metadata: {}` that the second and third may leave behind if git has no metadata."""
 
 
+ADDED_BY_ADMISSION = [".spec.volumeClaimPolicies[]?.templates[]?.status"]
+"""What JobSet's webhook adds (`status: {}`) inside of a list that is compared as a whole. It also adds `resources: {}`
+and `metadata: {}`, but in lists that are merged by key, where what git does not have is no difference."""
+
+
+IGNORED = [*KUEUE_CHANGES, *ADDED_BY_ADMISSION]
+
+
 def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
     """The bootstrap's texts by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
     resources = ["project.yaml", f"trainform-{environment}.yaml"]
@@ -146,7 +154,7 @@ def _application() -> Tree:
             "retry": RETRY,
         },
         "ignoreDifferences": [
-            {"group": "jobset.x-k8s.io", "kind": "JobSet", "jqPathExpressions": KUEUE_CHANGES},
+            {"group": "jobset.x-k8s.io", "kind": "JobSet", "jqPathExpressions": IGNORED},
         ],
     }
 

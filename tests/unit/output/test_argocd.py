@@ -47,7 +47,7 @@ def admitted(tree: dict[str, Any]) -> dict[str, Any]:
 
 def compared(tree: dict[str, Any]) -> dict[str, Any]:
     """What Argo CD compares: it deletes each ignored path, one after the other."""
-    for path in APPLICATION["ignoreDifferences"][0]["jqPathExpressions"]:
+    for path in argocd.IGNORED:
         tree = jq.compile(f"del({path})").input_value(tree).first()
     return tree
 

@@ -13,11 +13,13 @@ from trainform.review.diff.wording import headline
 JOB = ("prod", "ml", "llm")
 QUEUED = {"kueue.x-k8s.io/queue-name": "team-a"}
 ZONE = {"zone": "a"}
+CLAIM = {"templates": [{"metadata": {"name": "v"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}
 
 
-def jobset(name="llm", labels=None, annotations=None, suspend=None, image="i:1", **pod):
+def jobset(name="llm", labels=None, annotations=None, suspend=None, image="i:1", claims=None, **pod):
     step = {"name": "node", "template": {"spec": {"template": {"spec": {"containers": [_node(image)], **pod}}}}}
     spec = {"replicatedJobs": [step], **({} if suspend is None else {"suspend": suspend})}
+    spec |= {"volumeClaimPolicies": claims} if claims else {}
     metadata = {"name": name, "namespace": "ml", "labels": labels or {}, "annotations": annotations or {}}
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
 
@@ -51,6 +53,9 @@ def changed(before, after, engine="none") -> JobDiff:
         ("argocd", {"labels": QUEUED}, {"labels": {**QUEUED, "team": "a"}}, "in-place"),
         ("argocd", {"labels": QUEUED}, {"labels": QUEUED, "image": "i:2"}, "restart"),
         ("flux", {"labels": QUEUED}, {"labels": {**QUEUED, "team": "a"}}, "restart"),
+        ("argocd", {"claims": [CLAIM]}, {}, "restart"),
+        ("argocd", {}, {"claims": [CLAIM]}, "in-place"),
+        ("none", {"claims": [CLAIM]}, {}, "in-place"),
         ("flux", {}, {"labels": {"team": "a"}}, "in-place"),
         ("flux", {}, {"labels": {"team": "a"}, "annotations": {FLUX_SSA: "IfNotPresent"}}, "restart"),
         ("flux", {"labels": QUEUED}, {"labels": QUEUED, "suspend": True}, "in-place"),

@@ -22,6 +22,9 @@ Pruning = Literal["automatic", "confirmed", "never"]
 
 FLUX_SSA = "kustomize.toolkit.fluxcd.io/ssa"
 
+CLAIMS: Path = ("spec", "volumeClaimPolicies")
+"""Argo CD keeps the whole list, because an ignore rule reaches into it."""
+
 SUSPEND: Path = ("spec", "suspend")
 
 
@@ -43,7 +46,15 @@ def holds_back(engine: Engine, before: Tree, after: Tree, path: Path) -> bool:
         return (
             _is_queued(after) or str(table(metadata_of(after), "annotations").get(FLUX_SSA)).lower() == "ifnotpresent"
         )
-    return engine == "argocd" and (_is_queued(before) or _is_queued(after)) and is_free_while_suspended(path)
+    return engine == "argocd" and (_is_kueues(before, after, path) or _reaches_claims(before, path))
+
+
+def _is_kueues(before: Tree, after: Tree, path: Path) -> bool:
+    return (_is_queued(before) or _is_queued(after)) and is_free_while_suspended(path)
+
+
+def _reaches_claims(before: Tree, path: Path) -> bool:
+    return path[:2] == CLAIMS and bool(table(before, "spec").get("volumeClaimPolicies"))
 
 
 def leaves_to_kueue(before: Tree, after: Tree, path: Path) -> bool:

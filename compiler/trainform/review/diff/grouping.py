@@ -113,7 +113,7 @@ def _restart(group: Group) -> str:
     if job.new_name:
         return _renaming(group)
     if job.held:
-        whose = "Flux never updates a JobSet in a queue" if job.engine == "flux" else "Argo CD leaves this to Kueue"
+        whose = "Flux never updates a JobSet in a queue" if job.engine == "flux" else "Argo CD leaves this as it is"
         return f"{whose}: it takes effect when {words.are_deleted}; then {words.start} anew{_for_what(job)}"
     if _forcing(job):
         refused = f"Kubernetes refuses this update{_until_then(job)}"
