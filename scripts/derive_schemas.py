@@ -304,6 +304,33 @@ FACT_KINDS: dict[str, Schema] = {
         )
     ),
     "Topology": fact("spec", spec=closed("levels", levels=LEVELS)),
+    # Kueue's own configuration has no metadata; as a fact it needs a name. Most of its fields are not read.
+    "Configuration": {
+        "type": "object",
+        "properties": {
+            "metadata": {"$ref": "#/$defs/FactMetadata"},
+            "resources": {
+                "type": "object",
+                "properties": {
+                    "excludeResourcePrefixes": entries(NAME),
+                    "transformations": entries(
+                        closed(
+                            "input",
+                            input=NAME,
+                            strategy={"type": "string", "enum": ["Retain", "Replace"]},
+                            outputs=AMOUNTS,
+                            multiplyBy=NAME,
+                        )
+                    ),
+                    "quotaCheckStrategy": {"type": "string", "enum": ["BlockUndeclared", "IgnoreUndeclared"]},
+                },
+            },
+            "waitForPodsReady": {"type": "object", "properties": {"enable": {"type": "boolean"}, "timeout": STRING}},
+            "managedJobsNamespaceSelector": LABEL_SELECTOR,
+            "manageJobsWithoutQueueName": {"type": "boolean"},
+        },
+        "required": ["metadata"],
+    },
     # Volcano
     "Queue": fact(
         spec=closed(

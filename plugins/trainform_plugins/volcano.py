@@ -14,6 +14,7 @@ from trainform.plugin import (
     Tree,
     did_you_mean,
     gang_demand,
+    listed,
     send_to_scheduler,
     tell_undeclared,
     tell_waiting_steps,
@@ -121,7 +122,7 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
         ("spec", "queue"),
         "TF362",
         f"there is no Volcano Queue {queue!r}",
-        hint=did_you_mean(queue, declared) or f"declared: {', '.join(declared)}",
+        hint=did_you_mean(queue, declared) or f"declared: {listed(declared)}",
         source=_queue_source(plan, queue),
     )
 

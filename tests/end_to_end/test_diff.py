@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -438,3 +439,105 @@ def test_html_of_the_story(story):
     assert ran.code == 1
     assert ran.out.startswith("<!doctype html>")
     assert "5 jobs are behind: runtime torch changed" in ran.out
+
+
+def test_the_number_of_git_processes_does_not_grow_with_the_jobs(project, monkeypatch):
+    started = []
+    start = subprocess.Popen
+
+    def counting(command, **options):
+        started.append(command)
+        return start(command, **options)
+
+    def processes(*names: str) -> int:
+        for name in names:
+            project.write(f"jobs/{name}.yaml", job(name, nodes=3))
+        started.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(subprocess, "Popen", counting)
+            assert project.diff().code == 1
+        return len(started)
+
+    assert processes("llm", "new") == processes("llm", "bert", "new", *(f"new-{number}" for number in range(20)))
+
+
+def of_engine(project: Project, engine: str, naming: str = "stable", more: str = "") -> None:
+    """The project's Environment with an engine and `more` fields of its spec, applied to its jobs."""
+    project.write("environments/prod/environment.yaml", environment(naming, engine=engine) + more)
+    project.done("upgrade", "--all")
+    project.render_and_commit()
+
+
+def protected(text: str) -> str:
+    return text.replace("gitops: {", "gitops: {pruneProtection: confirm, ")
+
+
+def pods(ran: Ran) -> list[int]:
+    """The pods of queueless jobs, before and after."""
+    balance = json.loads(ran.out)["totals"]["prod"][""]
+    return [balance[side]["pods"] for side in ("before", "after")]
+
+
+def test_what_flux_does_not_prune_keeps_its_pods(project):
+    of_engine(project, "flux")
+    project.write("environments/prod/environment.yaml", protected(environment(engine="flux")))
+    project.done("upgrade", "--all")
+    project.render_and_commit()
+    (project.root / "jobs/llm.yaml").unlink()
+    ran = project.diff()
+    assert ran.jobs == {"llm": "orphan"}
+    assert pods(ran) == [4, 4]
+    assert "keeps running until you delete JobSet llm" in project.trainform("diff").out
+
+
+def test_what_flux_does_not_prune_runs_beside_its_successor(project):
+    project.write("environments/prod/environment.yaml", protected(environment("content-hash", engine="flux")))
+    project.done("upgrade", "--all")
+    project.render_and_commit()
+    project.write("jobs/llm.yaml", job("llm", nodes=3))
+    ran = project.diff()
+    assert ran.jobs == {"llm": "restart"}
+    assert pods(ran) == [4, 7]
+    assert "nothing prunes the old one: both run" in project.trainform("diff").out
+
+
+def test_protection_that_is_not_yet_applied_protects_nothing(project):
+    """The job is frozen: its object in the cluster has no annotation that keeps Flux from pruning it."""
+    of_engine(project, "flux")
+    project.write("environments/prod/environment.yaml", protected(environment(engine="flux")))
+    project.render_and_commit()
+    (project.root / "jobs/llm.yaml").unlink()
+    assert project.diff().jobs == {"llm": "delete"}
+
+
+def test_flux_leaves_a_queued_job_alone(project):
+    of_engine(project, "flux", more="  scheduling: {kueue: {localQueue: team-a}}\n")
+    patch = "{template: {metadata: {labels: {owner: search}}}}"
+    patches = f"  runtimePatches: [{{manager: example.com/owner, trainingRuntimeSpec: {patch}}}]\n"
+    project.write("jobs/llm.yaml", job("llm") + patches)
+    assert project.diff().jobs == {"llm": "restart"}
+    assert "Flux never updates a JobSet in a queue" in project.trainform("diff").out
+
+
+def test_a_suspended_job_is_resumed_from_git(project):
+    of_engine(project, "argocd")
+    suspended = job("llm") + "  suspend: true\n"
+    project.write("jobs/llm.yaml", suspended)
+    assert project.diff().jobs == {"llm": "in-place"}
+    assert "pods stop" in project.trainform("diff").out
+    project.render_and_commit()
+    project.write("jobs/llm.yaml", job("llm"))
+    assert project.diff().jobs == {"llm": "in-place"}
+    assert "pods start" in project.trainform("diff").out
+
+
+def test_another_default_namespace_deletes_its_jobs_and_starts_them_anew(project):
+    project.write("jobs/llm.yaml", job("llm").replace("  namespace: ml\n", ""))
+    project.render_and_commit()
+    project.write("environments/prod/environment.yaml", environment() + "  namespace: other\n")
+    jobs = json.loads(project.diff().out)["jobs"]
+    assert [(each["namespace"], each["name"], each["change"]) for each in jobs] == [
+        ("default", "llm", "delete"),
+        ("other", "llm", "new"),
+        ("ml", "bert", "behind"),
+    ]

@@ -54,20 +54,27 @@ class _Place(NamedTuple):
 
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
+    never_run = {id(node) for parent in ast.walk(tree) for root in _never_run(parent) for node in ast.walk(root)}
     for number, parent in enumerate(ast.walk(tree)):
-        if _is_docstring(parent):
+        if id(parent) in never_run:
             continue
         for field, value in ast.iter_fields(parent):
-            if field in ("annotation", "returns", "decorator_list", "bases", "type_params"):
-                continue
             entries = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
             for index, node in entries:
-                if isinstance(node, ast.expr | ast.stmt) and not _is_docstring(node) and not _is_kept(node):
+                if isinstance(node, ast.expr | ast.stmt) and id(node) not in never_run and not _is_kept(node):
                     yield _Place(number, field, index, node)
 
 
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+def _never_run(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that only people and type checkers read."""
+    match node:
+        case ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__all__")]):
+            return [node]
+        case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation):
+            return [annotation] if annotation else []
+        case ast.FunctionDef(returns=returns):
+            return [returns] if returns else []
+    return []
 
 
 def _is_kept(node: ast.AST) -> bool:

@@ -94,8 +94,8 @@ JOBSETS = [
 
 def gangs(kind: str, phases: dict[str, tuple[str, str, str]]) -> list[Case]:
     return [
-        case("new", kind, "Healthy", "not yet seen", "Unknown", None, {"minMember": 4}),
-        case("empty-status", kind, "Healthy", "not yet seen", "InProgress", {}, {"minMember": 4}),
+        case("new", kind, "Healthy", "not yet seen", "Current", None, {"minMember": 4}),
+        case("empty-status", kind, "Healthy", "not yet seen", "Current", {}, {"minMember": 4}),
         case("fields-of-the-future", kind, "Healthy", "Dreaming", "Current", {"phase": "Dreaming", "depth": 2}),
         *(
             case(phase, kind, argocd, told, flux, {"phase": phase, "running": 3}, {"minMember": 4})
@@ -113,8 +113,8 @@ COSCHEDULING_GANGS = gangs(
         "Scheduled": ("Healthy", "Scheduled", "Current"),
         "Running": ("Healthy", "Running: 3 of 4", "Current"),
         "Finished": ("Healthy", "Finished", "Current"),
-        "Failed": ("Degraded", "pods of the gang failed", "Failed"),
-        "Unknown": ("Degraded", "lost track", "Failed"),
+        "Failed": ("Healthy", "pods of the gang failed", "Current"),
+        "Unknown": ("Healthy", "lost track", "Current"),
     },
 )
 
@@ -127,8 +127,8 @@ VOLCANO_GANGS = [
             "Inqueue": ("Healthy", "Inqueue", "Current"),
             "Running": ("Healthy", "Running: 3 of 4", "Current"),
             "Completed": ("Healthy", "Completed", "Current"),
-            "Failed": ("Degraded", "pods of the gang failed", "Failed"),
-            "Unknown": ("Degraded", "others find no place; Unknown: 3 of 4", "Failed"),
+            "Failed": ("Healthy", "pods of the gang failed", "Current"),
+            "Unknown": ("Healthy", "others find no place; Unknown: 3 of 4", "Current"),
         },
     ),
     case("no-place", VOLCANO, "Healthy", "Inqueue: 4/4 tasks", "Current", conditions(NO_PLACE) | {"phase": "Inqueue"}),

@@ -58,6 +58,9 @@ class Cluster(Model):
     """Version of JobSet, in quotes. Default: unknown. Example: `"0.12"`."""
     kueue: str | None = None
     """Version of Kueue, in quotes. Default: unknown. Example: `"0.17"`."""
+    kueue_deletes_deactivated: bool | None = None
+    """Whether Kueue deletes the jobs that it gives up: `afterDeactivatedByKueue` in its configuration, below
+    `objectRetentionPolicies.workloads`. Default: unknown. Example: `true`."""
     schedulers: list[Scheduler] | None = None
     """The gang schedulers that are installed; `[]` says that none is. Default: unknown. Example: `[kai]`."""
     files: list[str] | None = None
@@ -146,7 +149,7 @@ class GitOps(Model):
     prune_protection: Annotated[Literal["none", "confirm"], absent("none")] = "none"
     """`confirm`: Argo CD asks before it deletes. Default: `none`."""
     allow: Annotated[list[Literal["ttl", "delete-claims"]], absent([])] = Field(default_factory=list)
-    """Exceptions to errors about the life of jobs. `ttl`: finished jobs may delete themselves, though an
+    """Exceptions to errors about the life of jobs. `ttl`: the cluster may delete jobs that have ended, though an
     engine makes them anew. `delete-claims`: volume claims may go with their job. Default: none."""
 
 

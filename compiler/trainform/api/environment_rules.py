@@ -115,6 +115,25 @@ def gang_settings(environment: Environment) -> Iterator[Problem]:
         yield from positive(gang.schedule_timeout_seconds, (*_GANG, "scheduleTimeoutSeconds"))
 
 
+READ_BY: dict[str, tuple[str, ...]] = {
+    "queue": ("volcano", "kai", "yunikorn"),
+    "scheduleTimeoutSeconds": ("coscheduling", "yunikorn"),
+    "queueLabel": ("kai",),
+}
+"""Which schedulers read a setting of the gang. A gang that the runtime chose reads none."""
+
+
+def gang_settings_are_read(environment: Environment) -> Iterator[Problem]:
+    """A setting that nobody reads misleads whoever wrote it."""
+    gang = environment.spec.scheduling.gang
+    given = gang.model_dump(by_alias=True, exclude_unset=True, exclude_none=True) if gang else {}
+    for key, schedulers in READ_BY.items():
+        if gang and key in given and gang.scheduler not in schedulers:
+            who = f"{gang.scheduler} ignores it" if gang.scheduler else "nobody reads it without gang.scheduler"
+            hint = f"remove it; it is for {', '.join(schedulers)}"
+            yield Problem((*_GANG, key), "TF165", who, hint, "warning", leave_out=())
+
+
 def _queue(name: str) -> str | None:
     return names.label_value(name) if name else "must not be empty"
 
@@ -212,6 +231,7 @@ RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     versions,
     installed_scheduler,
     gang_settings,
+    gang_settings_are_read,
     kueue_names,
     topologies,
     secrets,

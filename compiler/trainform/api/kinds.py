@@ -86,7 +86,7 @@ def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     """A document of our group that is no fact."""
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
-        hint = did_you_mean(kind, ("Environment", "NodePool")) or "write kind: Environment"
+        hint = did_you_mean(kind, ("NodePool",)) or "write kind: Environment"
         return "other", [Problem(("kind",), "TF205", message, hint)]
     return "environment", _other_version(api_version, kind, ENVIRONMENT_VERSION)
 

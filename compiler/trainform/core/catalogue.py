@@ -10,7 +10,7 @@ from trainform.core.companions import in_order, runtime_of
 from trainform.core.inputs import Input, Inputs
 from trainform.core.provenance import shown_at
 from trainform.diagnostics import Diagnostic, dotted
-from trainform.diagnostics.suggest import did_you_mean
+from trainform.diagnostics.suggest import MOST, did_you_mean, listed
 from trainform.source import load
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def _not_found(job: TrainJob, item: Input, inputs: Inputs, catalogue: Catalogue)
 
 def _other_place(ref: RuntimeRef, own: str, inputs: Inputs, catalogue: Catalogue) -> str:
     """A hint if the name exists under the other kind or in another namespace."""
-    same_name = sorted(key for key in inputs.runtimes if key[2] == ref.name)
-    for kind, namespace, name in same_name:
+    places = [(kind, place) for kind in KINDS for place in inputs.runtime_names.namespaces(kind, ref.name)]
+    for kind, namespace in places:
         if namespace in ("", own):
-            return f"a {kind} with this name exists; write runtimeRef: {{kind: {kind}, name: {name}}}"
-    for kind, namespace, _ in same_name:
+            return f"a {kind} with this name exists; write runtimeRef: {{kind: {kind}, name: {ref.name}}}"
+    for kind, namespace in places:
         return f"a {kind} with this name exists in namespace {namespace}, but only jobs in that namespace can use it"
     if ref.kind == KINDS[1] and ref.name in catalogue.names():
         return f"a shipped {KINDS[0]} has this name; write runtimeRef: {{name: {ref.name}}}"
@@ -88,12 +88,12 @@ def _other_place(ref: RuntimeRef, own: str, inputs: Inputs, catalogue: Catalogue
 
 
 def _near(ref: RuntimeRef, namespace: str, inputs: Inputs, catalogue: Catalogue) -> str:
-    usable = sorted(n for kind, ns, n in inputs.runtimes if kind == ref.kind and ns in ("", namespace))
-    if ref.kind == KINDS[0]:
+    usable = inputs.runtime_names.names(ref.kind, "" if ref.kind == KINDS[0] else namespace)
+    if ref.kind == KINDS[0] and len(usable) < MOST:
         usable = sorted({*usable, *catalogue.names()})
     if near := did_you_mean(ref.name, usable):
         return near
-    return f"available: {', '.join(usable)}" if usable else "add the runtime to runtimes/"
+    return f"available: {listed(usable)}" if usable else "add the runtime to runtimes/"
 
 
 def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:

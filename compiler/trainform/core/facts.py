@@ -2,28 +2,64 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from trainform.k8s.versions import Versions
 
 if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
+ObjectKey = tuple[str, str, str]
+"""Kind, namespace (empty for cluster-wide kinds) and name."""
 
-class Facts(NamedTuple):
-    """Declared objects by kind, namespace (empty for cluster-wide kinds) and name, and the cluster's versions."""
 
-    objects: dict[tuple[str, str, str], Tree]
-    versions: Versions = Versions()
+class Names:
+    """The names of objects, found without looking at each: every job may ask, and there may be thousands of both."""
+
+    def __init__(self, keys: Collection[ObjectKey]) -> None:
+        self.size = len(keys)
+        self._by_place: dict[tuple[str, str], list[str]] = {}
+        self._by_name: dict[tuple[str, str], list[str]] = {}
+        for kind, namespace, name in sorted(keys):
+            self._by_place.setdefault((kind, namespace), []).append(name)
+            self._by_name.setdefault((kind, name), []).append(namespace)
+        self._kinds = frozenset(kind for kind, _ in self._by_place)
+
+    def names(self, kind: str, namespace: str = "") -> list[str]:
+        """The sorted names of a kind."""
+        return self._by_place.get((kind, namespace), [])
+
+    def namespaces(self, kind: str, name: str) -> list[str]:
+        """The sorted namespaces that have an object of this kind and name."""
+        return self._by_name.get((kind, name), [])
+
+    def __contains__(self, kind: str) -> bool:
+        """Whether there is any object of a kind."""
+        return kind in self._kinds
+
+
+@dataclass(slots=True, eq=False)
+class Facts:
+    """Declared objects, and the cluster's versions. Objects are added while documents are read, and only then."""
+
+    objects: dict[ObjectKey, Tree]
+    versions: Versions = field(default_factory=Versions)
+    _names: Names = field(default_factory=lambda: Names(()), repr=False)
 
     def get(self, kind: str, name: str, namespace: str = "") -> Tree | None:
         return self.objects.get((kind, namespace, name))
 
     def names(self, kind: str, namespace: str = "") -> list[str]:
         """The sorted names declared for a kind."""
-        if not self.objects:
-            return []
-        return sorted(n for k, ns, n in self.objects if k == kind and ns == namespace)
+        return self.index.names(kind, namespace)
+
+    @property
+    def index(self) -> Names:
+        if self._names.size != len(self.objects):
+            self._names = Names(self.objects)
+        return self._names
 
 
 NO_FACTS = Facts({})

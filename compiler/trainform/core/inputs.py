@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
+from trainform.api.rules import RUNTIME_KINDS
 from trainform.core.companions import in_order, runtime_of
-from trainform.core.facts import Facts
+from trainform.core.facts import Facts, Names, ObjectKey
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
@@ -26,9 +27,6 @@ CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {"ClusterTrainingRuntime"}
 """Kinds without a namespace, among those that a compile reads."""
 
 ENCRYPTED = ("SealedSecret", "Secret")
-
-ObjectKey = tuple[str, str, str]
-"""Kind, namespace (empty for cluster-wide kinds) and name."""
 
 
 class Input(NamedTuple):
@@ -61,6 +59,13 @@ class Inputs:
     facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    _runtime_names: Names = field(default_factory=lambda: Names(()))
+
+    @property
+    def runtime_names(self) -> Names:
+        if self._runtime_names.size != len(self.runtimes):
+            self._runtime_names = Names(self.runtimes)
+        return self._runtime_names
 
 
 def sort(
@@ -107,7 +112,7 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
         model = inputs.environment.model
         if isinstance(model, Environment):
             inputs.namespace = model.spec.namespace or inputs.namespace
-            inputs.facts = inputs.facts._replace(versions=model.spec.cluster.versions)
+            inputs.facts.versions = model.spec.cluster.versions
 
 
 def _first_of_each(keys: dict[Document, ObjectKey]) -> dict[ObjectKey, Document]:
@@ -130,7 +135,8 @@ def _hand_out_companions(inputs: Inputs) -> None:
     for companion in inputs.companions:
         _, namespace, _ = companion.key
         name = runtime_of(companion.document.tree)
-        owners = [key for key in inputs.runtimes if key[2] == name and key[1] in ("", namespace)]
+        places = [(kind, place) for kind in RUNTIME_KINDS for place in dict.fromkeys(("", namespace))]
+        owners = [key for kind, place in places if (key := (kind, place, name)) in inputs.runtimes]
         inputs.diagnostics += [d for d in companion.diagnostics if not owners or d.code != "TF204"]
         for key in owners:
             found.setdefault(key, []).append(companion.document.tree)

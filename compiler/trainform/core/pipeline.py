@@ -55,6 +55,10 @@ class Pipeline(NamedTuple):
             self._stage(stage, plan, idle)
         return idle
 
+    def judge(self, plan: Plan) -> None:
+        """Run only `check`, over objects that were rendered earlier."""
+        self._stage("check", plan, self._idle(plan))
+
     def _idle(self, plan: Plan) -> set[Plugin]:
         idle, ledger = set(), plan.ledger
         for plugin in self.choosy:

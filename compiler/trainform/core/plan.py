@@ -68,6 +68,8 @@ class Plan:
     keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+    frozen: dict[str, Document] = field(default_factory=dict)
+    """By `Kind/name`: the documents of objects that were rendered earlier, and are only judged."""
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
@@ -250,8 +252,10 @@ class Plan:
         self._patched = {name: (built[name], last) for name, last in changed.items()}
 
     def blame(self, tree: Tree, path: Path) -> tuple[Document, Path]:
-        """The document and path that set the element at `path` of a finished object: a patch of the Environment, else
-        as `blame` of provenance tells."""
+        """The document and path that set the element at `path` of a finished object: its own document if it is frozen,
+        a patch of the Environment, else as `blame` of provenance tells."""
+        if (rendered := self.frozen.get(object_name(tree))) is not None:
+            return rendered, path
         document, patched = self.destination.document, self._patched.get(object_name(tree))
         if document is not None and patched is not None:
             before, last = patched

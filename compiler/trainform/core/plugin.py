@@ -32,6 +32,10 @@ class Plugin:
 
     name: ClassVar[str]
 
+    judges_frozen: ClassVar[bool] = False
+    """Whether `check` is also called with objects that were rendered earlier from other inputs, and are still applied.
+    Such a plan has `objects`, `job`, today's `environment`, `facts` and `keys`; its runtime and pod sets are empty."""
+
     def applies(self, plan: Plan) -> bool:
         """Whether this plugin has anything to do for the job; called once, before the stages."""
         return True

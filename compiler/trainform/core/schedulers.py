@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.gang import POLICY
+from trainform.core.gang import CHOICE, POLICY
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from trainform.core.jobset_view import ReplicatedJob
     from trainform.core.plan import Plan
+    from trainform.diagnostics import Severity
 
 SCHEDULER_NAMES = {
     "coscheduling": "scheduler-plugins-scheduler",
@@ -35,13 +36,13 @@ def send_to_scheduler(plan: Plan) -> None:
 
 def check_schedulers(plan: Plan) -> None:
     """Report pods that use another scheduler than their gang's, or one that is not installed."""
-    if _installed(plan) is None and not plan.gang.chosen:
-        return  # schedulers unknown, and no gang chosen
+    if _installed(plan) is None and not plan.gang.scheduler:
+        return  # schedulers unknown, and no gang
     _gang_is_installed(plan)
     jobset = plan.jobset
     for job in jobset.jobs if jobset else ():
         name = job.pod_spec.get("schedulerName")
-        if plan.gang.chosen and not _holds_gang(plan.gang.scheduler, name):
+        if plan.gang.scheduler and not _holds_gang(plan.gang.scheduler, name):
             _other_scheduler(plan, job, name)
         elif name in OWNERS and OWNERS[name] != plan.gang.scheduler:
             _pods_are_served(plan, job, name)
@@ -56,14 +57,16 @@ def _holds_gang(scheduler: str, name: object) -> bool:
 
 
 def _other_scheduler(plan: Plan, job: ReplicatedJob, name: object) -> None:
-    wanted = SCHEDULER_NAMES[plan.gang.scheduler]
+    """An error if the Environment chose the gang; the controller leaves a runtime's to the runtime."""
+    gang, wanted, chosen = plan.gang.scheduler, SCHEDULER_NAMES[plan.gang.scheduler], plan.gang.chosen
+    by = f"that Environment {plan.environment.name} chose" if chosen else "of the runtime"
     _report(
         plan,
         job,
         "TF360",
-        f"pods of {job.name!r} use scheduler {name or 'default-scheduler'}, but the "
-        f"{plan.gang.scheduler} gang that Environment {plan.environment.name} chose needs {wanted}",
-        f"remove schedulerName, or set it to {wanted}",
+        f"pods of {job.name!r} use scheduler {name or 'default-scheduler'}, but the {gang} gang {by} needs {wanted}",
+        f"remove schedulerName, or set it to {wanted}" if chosen else f"set schedulerName: {wanted} in the runtime",
+        "error" if chosen else "warning",
     )
 
 
@@ -96,9 +99,10 @@ def _pods_are_served(plan: Plan, job: ReplicatedJob, name: str) -> None:
     )
 
 
-def _report(plan: Plan, job: ReplicatedJob, code: str, message: str, hint: str) -> None:
+def _report(plan: Plan, job: ReplicatedJob, code: str, message: str, hint: str, severity: Severity = "error") -> None:
     assert plan.jobset is not None
-    plan.report_object(plan.jobset.tree, (*job.pod_path, "spec", "schedulerName"), code, message, hint=hint)
+    path = (*job.pod_path, "spec", "schedulerName")
+    plan.report_object(plan.jobset.tree, path, code, message, hint=hint, severity=severity)
 
 
 def _chooses(plan: Plan) -> bool:
@@ -155,10 +159,10 @@ def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, 
 
 
 def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn if the Environment chose a gang for steps that start one after the other: the first step waits in the gang
-    for pods that are created only after it is done. `in_order_is_fine` if the scheduler makes one gang per step under
-    the startup policy InOrder."""
-    if not plan.gang.chosen or len(plan.pod_sets) < 2:
+    """Warn of a gang for steps that start one after the other: the first step waits in the gang for pods that are
+    created only after it is done. `in_order_is_fine` if the scheduler makes one gang per step under the startup policy
+    InOrder."""
+    if len(plan.pod_sets) < 2:
         return
     order = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
     waiting = next((pods for pods in plan.pod_sets if pods.job.get("dependsOn")), None)
@@ -171,7 +175,7 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
         "TF361",
         f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
         hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
-        source=("environment", ("spec", "scheduling", "gang", "scheduler")),
+        source=("environment", CHOICE) if plan.gang.chosen else ("runtime", POLICY),
     )
 
 

@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "TF162": "patch cannot be applied",
     "TF163": "Environment with errors",
     "TF164": "gang settings of Environment and runtime conflict",
+    "TF165": "gang setting that the scheduler ignores",
     # TF2xx: linking (references between objects)
     "TF201": "runtime not found",
     "TF202": "input without a TrainJob",
@@ -92,7 +93,8 @@ CODES: dict[str, str] = {
     "TF362": "unknown Volcano queue",
     "TF363": "task groups do not match the pods",
     "TF364": "topology and gang use different schedulers",
-    "TF365": "job enters the default queue",
+    "TF365": "job taken by the default queue",
+    "TF366": "steps may be ready too late",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",
@@ -177,6 +179,7 @@ CODES: dict[str, str] = {
     "TF634": "nothing starts the processes of a node",
     "TF635": "parallelism or completions replaced",
     "TF636": "variables of another MPI version",
+    "TF637": "job that Kueue deletes under a GitOps engine",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

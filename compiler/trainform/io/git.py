@@ -200,6 +200,12 @@ def left_out(root: str, within: Iterable[str]) -> list[str]:
     return [file for file in files if not os.path.lexists(os.path.join(root, file))]
 
 
+def not_added(root: str, within: Iterable[str]) -> list[str]:
+    """The files below the paths `within` that git's index lacks, ignored ones included, sorted. Raises GitError."""
+    listed = git(root, "ls-files", "--others", "-z", "--", *within).split(b"\0")
+    return sorted(os.fsdecode(file) for file in listed if file)
+
+
 def without_filters(root: str) -> dict[str, str]:
     """Settings that empty every filter of the repository's configuration, for commands that may look into a file of the
     work tree."""

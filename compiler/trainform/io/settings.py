@@ -63,6 +63,8 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         code, message = "TF703", "must be a folder below the root of this repository"
     elif names_git(folder):
         code, message = "TF703", f'"{folder}" is reserved: some file systems take it for .git'
+    elif not folder.isprintable():
+        code, message = "TF703", "must not contain control characters"
     else:
         return []
     return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]

@@ -21,6 +21,7 @@ FACT_VERSIONS: dict[str, tuple[str, ...]] = {
     "LocalQueue": _KUEUE,
     "ResourceFlavor": _KUEUE,
     "Topology": _KUEUE_FROM_ALPHA,
+    "Configuration": ("config.kueue.x-k8s.io/v1beta2", "config.kueue.x-k8s.io/v1beta1"),
     "Queue": ("scheduling.volcano.sh/v1beta1",),
 }
 """API versions of each kind, all in one group, newest first."""
@@ -29,5 +30,5 @@ NAMESPACED_FACTS = frozenset(("LimitRange", "LocalQueue", "ResourceClaimTemplate
 CLUSTER_WIDE_FACTS = frozenset(FACT_VERSIONS.keys() - NAMESPACED_FACTS)
 """Kinds without a namespace."""
 
-NEVER_RENDERED = frozenset(("Node", "NodePool", "ResourceQuota", "StorageClass"))
+NEVER_RENDERED = frozenset(("Configuration", "Node", "NodePool", "ResourceQuota", "StorageClass"))
 """Kinds on which no rendered object depends, so no job falls behind when they change."""

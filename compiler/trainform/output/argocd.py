@@ -39,6 +39,20 @@ RENDERED_KINDS = (
 )
 """Group and kind of everything that trainform renders for Argo CD."""
 
+CHILD_KINDS = (
+    ("", "PersistentVolumeClaim"),
+    ("", "Pod"),
+    ("", "Service"),
+    ("batch", "Job"),
+    ("", "Endpoints"),
+    ("discovery.k8s.io", "EndpointSlice"),
+    ("kueue.x-k8s.io", "Workload"),
+    ("autoscaling.x-k8s.io", "ProvisioningRequest"),
+    ("scheduling.run.ai", "PodGroup"),
+)
+"""Group and kind of what controllers create for a job. A project's whitelist also filters the resource tree, so without
+these Argo CD shows neither pods nor their logs (argo-cd#28564)."""
+
 SYNC_OPTIONS = [
     "ApplyOutOfSyncOnly=true",
     "RespectIgnoreDifferences=true",
@@ -52,10 +66,11 @@ PLAIN_FOLDERS = {"recurse": True, "exclude": "{kustomization.yaml,*/kustomizatio
 
 RETRY = {"limit": 5, "backoff": {"duration": "10s", "factor": 2, "maxDuration": "3m"}}
 
-POD_TEMPLATE = ".spec.replicatedJobs[]?.template.spec.template"
+QUEUED = 'select(.metadata.labels["kueue.x-k8s.io/queue-name"])'
+POD_TEMPLATE = f"{QUEUED}.spec.replicatedJobs[]?.template.spec.template"
 
 KUEUE_CHANGES = [
-    ".spec.suspend",
+    f"{QUEUED}.spec.suspend",
     f"{POD_TEMPLATE}.metadata.labels",
     f"{POD_TEMPLATE}.metadata.annotations",
     f"{POD_TEMPLATE}.spec.nodeSelector",
@@ -63,8 +78,17 @@ KUEUE_CHANGES = [
     f"{POD_TEMPLATE}.spec.schedulingGates",
     f"({POD_TEMPLATE}.metadata | select(. == {{}}))",
 ]
-"""What Kueue changes in a JobSet, as jq paths that Argo CD deletes from both sides before comparing. The last one
+"""What Kueue changes in a JobSet, as jq paths that Argo CD deletes from both sides before comparing. Only in a JobSet
+with a queue: in any other one, git decides these fields, and an ignored field would never be applied. The last one
 removes the `metadata: {}` that the second and third may leave behind if git has no metadata."""
+
+
+ADDED_BY_ADMISSION = [".spec.volumeClaimPolicies[]?.templates[]?.status"]
+"""What JobSet's webhook adds (`status: {}`) inside of a list that is compared as a whole. It also adds `resources: {}`
+and `metadata: {}`, but in lists that are merged by key, where what git does not have is no difference."""
+
+
+IGNORED = [*KUEUE_CHANGES, *ADDED_BY_ADMISSION]
 
 
 def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +103,8 @@ def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
 
 
 def project() -> Tree:
-    """An AppProject that admits what trainform renders, and no cluster-scoped objects."""
+    """An AppProject that admits what trainform renders and shows what belongs to it; no cluster-scoped objects."""
+    kinds = (*RENDERED_KINDS, *CHILD_KINDS)
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "AppProject",
@@ -88,7 +113,7 @@ def project() -> Tree:
             "description": "Training jobs that trainform rendered",
             "sourceRepos": [REPOSITORY],
             "destinations": [{"server": CLUSTER, "namespace": "*"}],
-            "namespaceResourceWhitelist": [{"group": group, "kind": kind} for group, kind in RENDERED_KINDS],
+            "namespaceResourceWhitelist": [{"group": group, "kind": kind} for group, kind in kinds],
         },
     }
 
@@ -129,7 +154,7 @@ def _application() -> Tree:
             "retry": RETRY,
         },
         "ignoreDifferences": [
-            {"group": "jobset.x-k8s.io", "kind": "JobSet", "jqPathExpressions": KUEUE_CHANGES},
+            {"group": "jobset.x-k8s.io", "kind": "JobSet", "jqPathExpressions": IGNORED},
         ],
     }
 
@@ -150,6 +175,9 @@ _KUSTOMIZATION_HEAD = "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, a
 _PROJECT_HEAD = """\
 # What the Applications of this repository may do. Write the address of your repository into sourceRepos, here and
 # in the ApplicationSet, and the namespaces of your teams into destinations.
+#
+# Argo CD shows only objects of the kinds in namespaceResourceWhitelist. So it lists what trainform renders, and
+# what controllers create for a job: Jobs, Pods, Services, claims, Workloads. Remove a kind to hide it.
 """
 
 _APPLICATION_SET_HEAD = """\

@@ -28,14 +28,12 @@ HEALTH_CHECKS: list[dict[str, str]] = [
     {
         "apiVersion": "scheduling.x-k8s.io/v1alpha1",
         "kind": "PodGroup",
-        "failed": "has(status.phase) && status.phase in ['Failed', 'Unknown']",
-        "current": "has(status.phase)",
+        "current": "true",
     },
     {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
-        "failed": "has(status.phase) && status.phase in ['Failed', 'Unknown']",
-        "current": "has(status.phase)",
+        "current": "true",
     },
     {
         "apiVersion": "kueue.x-k8s.io/v1beta1",
@@ -49,8 +47,11 @@ HEALTH_CHECKS: list[dict[str, str]] = [
 """CEL for when an object is ready (`current`) or lost (`failed`); otherwise, or without a status, it is in progress.
 
 Flux applies the next commit once everything is ready or `timeout` has passed, so a JobSet is ready as soon as its
-controller has seen it, or while it waits in a queue. `failed` comes before `current`. An expression on an absent
-`status` is an error, which counts as in progress, but `false && error` is false, so a suspended JobSet needs no status.
+controller has seen it, or while it waits in a queue. A PodGroup is always ready: the JobSet alone says how its job
+does, as coscheduling keeps a gang `Failed` for ever once one of its pods failed, even if it recovers.
+
+`failed` comes before `current`. An expression on an absent `status` is an error, which counts as in progress, but
+`false && error` is false, so a suspended JobSet needs no status.
 Only the group of `apiVersion` counts.
 """
 
@@ -74,6 +75,9 @@ KUEUE_CHANGES = [
     ),
 ]
 """What Kueue changes in a JobSet, as JSON pointers."""
+
+_QUEUED = {"group": "jobset.x-k8s.io", "kind": "JobSet", "labelSelector": "kueue.x-k8s.io/queue-name"}
+"""The JobSets that Kueue manages. In any other one git decides: an ignored field would never be applied."""
 
 _CREATE_ONLY = {
     "apiVersion": "jobset.x-k8s.io/v1alpha2",
@@ -129,7 +133,7 @@ def settings() -> Tree:
             "sourceRef": {"kind": "GitRepository", "name": SOURCE},
             "wait": True,
             "healthCheckExprs": HEALTH_CHECKS,
-            "ignore": [{"paths": KUEUE_CHANGES, "target": {"group": "jobset.x-k8s.io", "kind": "JobSet"}}],
+            "ignore": [{"paths": KUEUE_CHANGES, "target": _QUEUED}],
             "patches": [create_only()],
         },
     }
@@ -167,8 +171,7 @@ def create_only() -> Tree:
     """A patch that makes Flux create the JobSets of a Kueue queue and then leave them alone until they are pruned. The
     API server refuses to restore git's nodeSelector and tolerations on a running JobSet. Flux asks in a dry run, before
     its ignore rules apply (kustomize-controller#1739), and one refusal stops the whole environment."""
-    target = {"group": "jobset.x-k8s.io", "kind": "JobSet", "labelSelector": "kueue.x-k8s.io/queue-name"}
-    return {"target": target, "patch": emit(_CREATE_ONLY)}
+    return {"target": _QUEUED, "patch": emit(_CREATE_ONLY)}
 
 
 _NAMESPACE_HEAD = b"# Written by trainform: change the patch in gitops/flux instead.\n"
@@ -182,7 +185,7 @@ _HEAD = """\
 # - `ignore` needs Flux 2.9, everything else Flux 2.5: on an older Flux remove that block. Its paths reach four
 #   replicated jobs per JobSet.
 # - JobSets with a Kueue queue are created and then left alone. To run a changed job under stable naming, delete its
-#   JobSet: Flux makes the new one.
+#   JobSet, and its PodGroup if it has one: Flux makes the new ones.
 # - Where another Kustomization installs JobSet and the schedulers, name it in the patch:
 #   dependsOn: [{name: infrastructure}].
 # - With secrets.mode sops, add decryption: {provider: sops, secretRef: {name: sops-age}} to the patch.

@@ -15,8 +15,8 @@ MAX_NODES = 1_000_000
 NODES_PER_CHARACTER = 4
 """Maximum nodes of a text inside a document after the expansion of its aliases, per character: a file may hold many."""
 
-MAX_DOCUMENTS = 20_000
-"""Maximum documents of a file, items of a List included: so many jobs take ten seconds and 300 MiB."""
+MAX_DOCUMENTS = 10_000
+"""Maximum documents of a file, items of a List included: so many jobs take five seconds and 400 MiB."""
 
 
 class _Size(NamedTuple):

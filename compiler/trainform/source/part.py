@@ -51,7 +51,7 @@ class Part:
         prefix once, since a List may have thousands of items."""
         found = self._ambiguous.get(len(prefix))
         if found is None and self.root:
-            from trainform.source.findings import ambiguous_scalars  # rarely needed
+            from trainform.source.nodes import ambiguous_scalars  # rarely needed
 
             found = self._ambiguous[len(prefix)] = {}
             for entry in ambiguous_scalars(self.root):

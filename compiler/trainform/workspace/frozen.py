@@ -155,13 +155,21 @@ def layout_of(environment: Any) -> Layout:
     return Layout(one_file=gitops.layout == "per-job", kustomization=gitops.kustomization)
 
 
-def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
-    """The objects in a frozen job's files, in the order of a compile."""
+def rendered_documents(repository: Repository, job: FrozenJob) -> list[Document]:
+    """The documents of the objects in a frozen job's files. Leaves out files that cannot be read, and what is no
+    object, after an edit by hand."""
     from trainform import source
-    from trainform.core.finish import kind_order
+    from trainform.k8s.tree import text
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)
-    texts = [repository.read(f"{folder}/{name}") for name in job.lock.files if name != FILE]
-    documents = [each for text in texts if isinstance(text, bytes) for each in source.load(text, folder).documents]
-    return sorted((document.tree for document in documents), key=kind_order)
+    read = {file: repository.read(file) for file in (f"{folder}/{name}" for name in job.lock.files if name != FILE)}
+    loaded = (source.load(data, file) for file, data in read.items() if isinstance(data, bytes))
+    return [each for found in loaded for each in found.documents if text(each.tree, "kind")]
+
+
+def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
+    """The objects in a frozen job's files, in the order of a compile."""
+    from trainform.core.finish import kind_order
+
+    return sorted((document.tree for document in rendered_documents(repository, job)), key=kind_order)

@@ -74,7 +74,7 @@ def _unknown(asked: str, jobs: Iterable[tuple[str, str, str, str]]) -> Diagnosti
     else:
         known = {f"{namespace}/{name}" if "/" in asked else name for _, namespace, name, _ in jobs}
         message = f'no TrainJob is named "{asked}"'
-    return Diagnostic("TF705", "error", message, did_you_mean(asked, known) or _listed(known))
+    return Diagnostic("TF705", "error", message, did_you_mean(asked, known, len(known)) or _listed(known))
 
 
 def _listed(known: Iterable[str]) -> str:

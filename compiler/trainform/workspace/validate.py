@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
+from trainform.workspace.applied import judge_behind
 from trainform.workspace.behind import Behind, behind, behind_diagnostics, current_inputs, merge
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.frozen import frozen_jobs
@@ -15,6 +16,8 @@ from trainform.workspace.shards import Shard, take_other_shards
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure
+    from trainform.io.paths import JobId
+    from trainform.workspace.compilation import Outcome
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
 
@@ -70,12 +73,20 @@ def _validate_chunk(
     outcome = compile_environments(environments, problems, wants_job=not documents and not problems)
     stats.add_outcome(environments, outcome, elsewhere)
     locks = workspace.locks.fresh()
-    frozen = [(job.id, job.lock.pins) for each in environments for job in frozen_jobs(each, locks)]
+    frozen = [job for each in environments for job in frozen_jobs(each, locks)]
+    current = current_inputs(environments, outcome)
+    applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current), outcome)
     return Validation(
         stats=stats,
         documents=len(documents),
         files=set(documents.values()),
-        diagnostics=chunk.found(outcome, every_place=True),
-        behind=behind(frozen, current_inputs(environments, outcome)),
+        diagnostics=[*chunk.found(outcome, every_place=True), *chunk.portable(applied, every_place=True)],
+        behind=behind([(job.id, job.lock.pins) for job in frozen], current),
         failures=outcome.failures,
     )
+
+
+def _only_in_manifests(applied: dict[JobId, list[Diagnostic]], outcome: Outcome) -> list[Diagnostic]:
+    """Findings in frozen manifests, without those that today's inputs have too: they are told there."""
+    told = {(job.environment, job.namespace, job.name): {each.code for each in job.diagnostics} for job in outcome.jobs}
+    return [each for job, found in applied.items() for each in found if each.code not in told.get(job, ())]

@@ -15,11 +15,12 @@ from trainform_plugins.kueue.labels import (
 )
 from trainform_plugins.kueue.multikueue import goes_alone
 from trainform_plugins.kueue.queues import (
-    enters_the_default_queue,
+    default_queue_is_told,
     has_queue,
     labels_are_sound,
     priority_is_declared,
     queue_admits,
+    waits_for_ready_pods,
 )
 from trainform_plugins.kueue.topology import (
     fits_the_pods,
@@ -34,8 +35,9 @@ JOBSET_CHECKS = (
     labels_are_sound,
     is_not_elastic,
     queue_admits,
-    enters_the_default_queue,
     has_queue,
+    default_queue_is_told,
+    waits_for_ready_pods,
     priority_is_declared,
     goes_alone,
     needs_newer_kueue,

@@ -7,6 +7,8 @@ from trainform.plugin import (
     Plan,
     Tree,
     did_you_mean,
+    kueue_configuration,
+    listed,
     selector_keys,
     selector_matches,
     table,
@@ -62,16 +64,30 @@ def has_queue(plan: Plan, jobset: JobSetView) -> None:
         )
 
 
-def enters_the_default_queue(plan: Plan, jobset: JobSetView) -> None:
-    """Kueue takes a job without a queue into LocalQueue `default` of its namespace, if there is one."""
+def default_queue_is_told(plan: Plan, jobset: JobSetView) -> None:
+    """Kueue labels the JobSet itself, so neither a reviewer nor a GitOps tool sees its queue."""
     if not text(jobset.labels, QUEUE) and queue_of(plan, jobset):
         plan.report(
             "TF365",
-            f"Kueue takes this job into LocalQueue {DEFAULT_QUEUE} of namespace {plan.namespace}, as it names no queue",
+            f"the job has no queue label, so Kueue takes it into LocalQueue {DEFAULT_QUEUE} of its namespace",
             severity="info",
-            hint=f"write the label {QUEUE}: {DEFAULT_QUEUE}, so that the engine leaves Kueue's fields alone, or "
-            "another queue",
-            path=("metadata", "labels"),
+            hint=f"to show the queue in the JobSet, write localQueue: {DEFAULT_QUEUE} in the Environment",
+        )
+
+
+def waits_for_ready_pods(plan: Plan, jobset: JobSetView) -> None:
+    """Kueue counts a job as ready once the pods of all steps are, and evicts it after a while."""
+    timeout = kueue_configuration(plan.facts).pods_ready_timeout
+    waiting = next((job for job in jobset.jobs if job.tree.get("dependsOn")), None)
+    if timeout and waiting and queue_of(plan, jobset):
+        plan.report_object(
+            jobset.tree,
+            (*waiting.path, "dependsOn"),
+            "TF366",
+            f"Kueue evicts a job whose pods are not all ready within {timeout}, and {waiting.name!r} only starts "
+            "after other steps: they must be done by then",
+            severity="warning",
+            hint="raise waitForPodsReady.timeout in Kueue's configuration, or use a runtime whose steps start together",
         )
 
 
@@ -80,7 +96,7 @@ def queue_admits(plan: Plan, jobset: JobSetView) -> None:
     queue = text(jobset.labels, QUEUE)
     if not queue:
         return
-    if not any(kind == "LocalQueue" for kind, _, _ in plan.facts.objects):
+    if "LocalQueue" not in plan.facts.index:
         fact = f"LocalQueue {queue} in namespace {plan.namespace}"
         tell_undeclared(plan, fact, "without its queue, the job would stay suspended")
     elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
@@ -94,10 +110,9 @@ def _other_queue(plan: Plan, queue: str) -> str:
     here = plan.facts.names("LocalQueue", plan.namespace)
     if near := did_you_mean(queue, here):
         return near
-    elsewhere = sorted(ns for kind, ns, name in plan.facts.objects if (kind, name) == ("LocalQueue", queue))
-    if elsewhere:
-        return f"it exists in namespace {', '.join(elsewhere)}, but a job needs a queue in its own namespace"
-    return f"declared queues: {', '.join(here)}" if here else "declare a LocalQueue in this namespace"
+    if elsewhere := plan.facts.index.namespaces("LocalQueue", queue):
+        return f"it exists in namespace {listed(elsewhere)}, but a job needs a queue in its own namespace"
+    return f"declared queues: {listed(here)}" if here else "declare a LocalQueue in this namespace"
 
 
 def _namespace_is_admitted(plan: Plan, jobset: JobSetView) -> None:
@@ -131,7 +146,7 @@ def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     if not declared:
         tell_undeclared(plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued")
         return
-    hint = did_you_mean(name, declared) or f"declared: {', '.join(declared)}"
+    hint = did_you_mean(name, declared) or f"declared: {listed(declared)}"
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
 
 

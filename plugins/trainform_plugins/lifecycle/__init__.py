@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainform.plugin import Plan, Plugin
-from trainform_plugins.lifecycle.ends import claims_die_with_their_job, deletes_itself, is_made_anew
+from trainform_plugins.lifecycle.ends import claims_die_with_their_job, deletes_itself, is_made_anew, kueue_deletes_it
 from trainform_plugins.lifecycle.names import names_that_do_not_follow, shared_subdomain
 from trainform_plugins.lifecycle.syncs import (
     held_by_kueue,
@@ -15,6 +15,7 @@ from trainform_plugins.lifecycle.syncs import (
 
 OF_THE_JOBSET = (
     deletes_itself,
+    kueue_deletes_it,
     claims_die_with_their_job,
     is_made_anew,
     held_by_kueue,
@@ -29,6 +30,7 @@ class LifeCycle(Plugin):
     """Rejects what makes an engine run, kill or lose a job on its own, and warns about what may lead there."""
 
     name = "lifecycle"
+    judges_frozen = True
 
     def check(self, plan: Plan) -> None:
         jobset = plan.jobset

@@ -10,6 +10,9 @@ from trainform_plugins.lifecycle.source import ENGINES, engine_of
 TTL = "ttlSecondsAfterFinished"
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 FORCING_OPTIONS = ("Force=true", "Replace=true")
+QUEUE = "kueue.x-k8s.io/queue-name"
+MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
+LIMIT: Path = ("spec", "scheduling", "kueue", "maxExecTimeSeconds")
 FLUX_FORCE = "kustomize.toolkit.fluxcd.io/force"
 
 
@@ -39,6 +42,37 @@ def _ttl_paths(jobset: JobSetView) -> Iterator[Path]:
     for job in jobset.jobs:
         if job.job_spec.get(TTL) is not None:
             yield (*job.path, "template", "spec", TTL)
+
+
+def kueue_deletes_it(plan: Plan, jobset: JobSetView) -> None:
+    """A job that Kueue gives up and deletes is created and trained again, forever.
+
+    Why: with `afterDeactivatedByKueue`, Kueue deletes what it deactivates, JobSet included: jobs that exceed their time
+    limit, and those that it evicts or requeues too often. Bites: anyone who limits the time of a job. Source:
+    kubernetes-sigs/kueue `pkg/controller/jobframework/reconciler.go`.
+    """
+    engine = engine_of(plan)
+    spec = plan.environment.spec
+    if not engine or not spec.cluster.kueue_deletes_deactivated or "ttl" in spec.gitops.allow:
+        return
+    again = f"{ENGINES[engine]} recreates it: it would train again and again"
+    keep = "remove afterDeactivatedByKueue from Kueue's configuration; or allow it: gitops: {allow: [ttl]}"
+    if MAX_TIME in jobset.labels:
+        message = f"when its time is up, Kueue deletes the job, and {again}"
+        hint = f"limit the time with activeDeadlineSeconds instead; or {keep}"
+        kueue = spec.scheduling.kueue
+        if kueue and str(kueue.max_exec_time_seconds) == jobset.labels[MAX_TIME]:
+            plan.report("TF637", message, hint=hint, source=("environment", LIMIT))
+        else:
+            plan.report_object(jobset.tree, ("metadata", "labels", MAX_TIME), "TF637", message, hint=hint)
+    elif QUEUE in jobset.labels:
+        plan.report(
+            "TF637",
+            f"if Kueue gives up a job, for example after too many evictions, it deletes the job, and {again}",
+            severity="warning",
+            hint=keep,
+            source=("environment", ("spec", "cluster", "kueueDeletesDeactivated")),
+        )
 
 
 def claims_die_with_their_job(plan: Plan, jobset: JobSetView) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.plugin import JobSetView, Plan, did_you_mean, table
+from trainform.plugin import JobSetView, Plan, did_you_mean, listed, table
 from trainform_plugins.lifecycle.source import ENGINES, engine_of
 
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
@@ -98,7 +98,7 @@ def namespace_of_nobody(plan: Plan) -> None:
     plan.warn(
         "TF626",
         f"namespace {plan.namespace} is not declared, and nothing here creates it",
-        hint=did_you_mean(plan.namespace, declared) or f"declared: {', '.join(declared)}",
+        hint=did_you_mean(plan.namespace, declared) or f"declared: {listed(declared)}",
         source=("trainjob", ("metadata", "namespace")) if of_job else ("environment", ("spec", "namespace")),
     )
 

@@ -22,7 +22,7 @@ FULL = """
     schedulers: [coscheduling, volcano, kai, yunikorn]
     files: ["cluster/*.yaml"]
   scheduling:
-    gang: {scheduler: kai, scheduleTimeoutSeconds: 120, queue: team-a, queueLabel: kai.scheduler/queue}
+    gang: {scheduler: yunikorn, scheduleTimeoutSeconds: 120, queue: team-a}
     kueue:
       localQueue: team-a
       priorityClass: high
@@ -251,3 +251,19 @@ def test_every_field_of_ours_has_its_reference(model):
     fields = {field.alias for field in model.model_fields.values()} - {"apiVersion", "kind"}
     assert fields - {"key", "operator"} <= field_docs(model).keys()
     assert all(text.endswith((".", "`.")) for text in field_docs(model).values())
+
+
+@pytest.mark.parametrize(
+    ("gang", "told"),
+    [
+        ("{scheduler: kai, queue: a, queueLabel: a.io/queue}", []),
+        ("{scheduler: kai, scheduleTimeoutSeconds: 9}", ["scheduleTimeoutSeconds"]),
+        ("{scheduler: coscheduling, queue: a, scheduleTimeoutSeconds: 9}", ["queue"]),
+        ("{scheduler: volcano, queue: a, queueLabel: a.io/queue}", ["queueLabel"]),
+        ("{queue: a}", ["queue"]),
+        ("{scheduler: none, queue: a}", ["queue"]),
+    ],
+)
+def test_a_gang_setting_that_nobody_reads_is_told(reader, gang, told):
+    found = reader.told(reader.environment(f"\n  scheduling: {{gang: {gang}}}"), "warning")
+    assert found == [("TF165", f"spec.scheduling.gang.{key}") for key in told]

@@ -106,3 +106,42 @@ def test_an_undeclared_fact_is_a_warning(jobs, trainform):
 
 def test_an_environment_that_does_not_exist(trainform):
     assert trainform("capacity", "--env", "prod").code == 2
+
+
+BROKEN = """
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: broken}
+spec: {template: {spec: {replicatedJobs: []}}}
+"""
+
+
+def test_a_broken_runtime_that_no_job_uses_hides_nothing(jobs, trainform):
+    write(jobs, llm=2)
+    (jobs / "broken.yaml").write_text(BROKEN)
+    ran = trainform("capacity")
+    assert "ml/llm  default  fits" in ran.out
+
+
+def in_an_environment(root, spec):
+    folder = root / "environments" / "default"
+    folder.mkdir(parents=True, exist_ok=True)
+    head = "apiVersion: trainform.dev/v1alpha1\nkind: Environment\nmetadata: {name: default}\n"
+    (folder / "environment.yaml").write_text(f"{head}spec: {spec}\n")
+    (folder / "facts.yaml").write_text(FACTS)
+    (root / "jobs" / "facts.yaml").unlink(missing_ok=True)
+
+
+def test_a_frozen_job_is_judged_as_it_was_rendered(jobs, root, trainform):
+    write(jobs, llm=2)
+    in_an_environment(root, "{}")
+    assert trainform("render").code == 0
+    in_an_environment(root, "{scheduling: {kueue: {localQueue: another}}}")
+    assert "ml/llm  default  fits" in trainform("capacity").out
+
+
+def test_the_name_is_the_train_jobs(jobs, root, trainform):
+    write(jobs, llm=2)
+    in_an_environment(root, "{gitops: {naming: content-hash}}")
+    assert "ml/llm  default  fits" in trainform("capacity").out

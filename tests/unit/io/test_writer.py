@@ -153,9 +153,9 @@ def test_a_file_of_the_user_keeps_its_mode_and_its_links(root, staging):
     assert os.stat(root / "real.yaml").st_mode & 0o777 == 0o600
 
 
-def test_a_removed_job_keeps_its_lock_where_its_folder_cannot_be_looked_at(root, monkeypatch):
+def test_a_removed_job_keeps_its_lock_where_its_folder_cannot_be_looked_at(root, staging, monkeypatch):
     """Without the lock, the folder would be nobody's, and stay for ever."""
-    put(root, a="1")
+    put(staging, a="1")
     real = os.stat
 
     def broken(path, **options):
@@ -165,5 +165,5 @@ def test_a_removed_job_keeps_its_lock_where_its_folder_cannot_be_looked_at(root,
 
     monkeypatch.setattr(os, "stat", broken)
     with pytest.raises(OSError, match="Input/output error"):
-        change(root, None, b"")
+        change(staging, None, b"")
     assert (root / LOCK).exists()

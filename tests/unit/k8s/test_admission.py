@@ -7,7 +7,7 @@ import pytest
 from trainform.core.facts import Facts
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.rules.limit import check
+from trainform.k8s.cluster.limit import check
 
 KATA = {"overhead": {"podFixed": {"cpu": "250m"}}}
 

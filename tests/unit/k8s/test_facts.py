@@ -16,7 +16,9 @@ VERSIONS = {
     "": "v1",
     "scheduling.k8s.io": "scheduling.k8s.io/v1",
     "node.k8s.io": "node.k8s.io/v1",
+    "resource.k8s.io": "resource.k8s.io/v1",
     "kueue.x-k8s.io": KUEUE,
+    "config.kueue.x-k8s.io": "config.kueue.x-k8s.io/v1beta2",
     "scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1",
     "storage.k8s.io": "storage.k8s.io/v1",
     "trainform.dev": "trainform.dev/v1alpha1",
@@ -29,6 +31,7 @@ SOUND: dict[str, dict[str, Any]] = {
     "LimitRange": {"spec": {"limits": [{"type": "Container", "max": {"cpu": 4}, "default": {"cpu": "500m"}}]}},
     "PriorityClass": {"value": 1000, "globalDefault": True, "preemptionPolicy": "Never"},
     "RuntimeClass": {"handler": "kata", "overhead": {"podFixed": {"cpu": "250m"}}},
+    "ResourceClaimTemplate": {"spec": {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"count": 8}}]}}}},
     "Node": {"spec": {"podCIDR": "10.0.0.0/24"}, "status": {"allocatable": {"cpu": "32"}}},
     "NodePool": {"spec": {"count": 4, "labels": {"rack": "r1"}, "allocatable": {"nvidia.com/gpu": 8}}},
     "ResourceQuota": {"spec": {"hard": {"requests.cpu": "100"}, "scopes": ["NotTerminating"]}},
@@ -39,6 +42,10 @@ SOUND: dict[str, dict[str, Any]] = {
     "Cohort": {"spec": {"parentName": "root", "resourceGroups": [GROUP]}},
     "LocalQueue": {"spec": {"clusterQueue": "gpu", "stopPolicy": "Hold"}},
     "Topology": {"spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}},
+    "Configuration": {
+        "resources": {"excludeResourcePrefixes": ["example.com/"]},
+        "waitForPodsReady": {"timeout": "9m"},
+    },
     "Queue": {"spec": {"weight": 1, "capability": {"cpu": "4"}, "reclaimable": False}},
 }
 
@@ -63,7 +70,7 @@ def test_a_sound_fact_of_each_kind(kind):
     assert found(kind, status=status, metadata={"name": "mine", "uid": "1", "labels": None}) == []
 
 
-@pytest.mark.parametrize("kind", sorted({kind for _, kind in FACTS} - {"Namespace"}))
+@pytest.mark.parametrize("kind", sorted({kind for _, kind in FACTS} - {"Configuration", "Namespace"}))
 def test_an_unknown_field_is_told(kind):
     assert [each[:2] for each in found(kind, extra=1)] == [("TF101", "extra")]
 

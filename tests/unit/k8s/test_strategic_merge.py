@@ -232,6 +232,11 @@ def test_a_directive_in_an_entry_of_a_new_list_never_reaches_the_result(directiv
     assert pod({"tolerations": []}, {"tolerations": [{directive: [], "key": "k"}]}) == {"tolerations": [{"key": "k"}]}
 
 
+def test_an_entry_of_the_base_that_is_no_mapping_is_told_where_another_is_deleted():
+    with pytest.raises(MergeError, match="needs `name`"):
+        pod({"volumes": ["a", {"name": "b"}]}, {"volumes": [{"name": "b", "$patch": "delete"}]})
+
+
 def test_a_replacement_has_no_null():
     patch = {"nodeSelector": {"$patch": "replace", "a": None, "b": {"c": None}}}
     assert pod({"nodeSelector": {"x": "y"}}, patch) == {"nodeSelector": {"b": {}}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainform.k8s.rules.releases import of_jobset
+from trainform.k8s.cluster.releases import of_jobset
 from trainform.k8s.versions import Versions, has_change, parse_version
 
 

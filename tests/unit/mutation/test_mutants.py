@@ -42,9 +42,10 @@ def test_each_kind_of_fault_is_made(source, fault):
     "source",
     [
         "'''Text.'''",
-        "x: int",
+        "x: dict[str, int]",
+        "__all__ = ['a', 'b']",
         "class A:\n    '''Text.'''",
-        "def f(a: 'A') -> 'B': pass",
+        "def f(a: A[1, 2]) -> B[1, 2]: pass",
         "from a import b",
         "if TYPE_CHECKING:\n    from a import b",
     ],

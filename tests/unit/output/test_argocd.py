@@ -11,18 +11,23 @@ import yaml
 
 from support.kustomize import build, needs_kubectl, write
 from trainform.output import argocd
+from trainform.review.diff.update_rules import FREE_WHILE_SUSPENDED
 
 HEALTH = {kind: f'-- {kind}\nreturn {{ status = "Healthy", message = "" }}\n' for kind in argocd.HEALTH_KINDS}
 FILES = argocd.files("prod", HEALTH)
 APPLICATION = argocd.application_set("prod")["spec"]["template"]["spec"]
 
 
-def jobset(**pod_template: Any) -> dict[str, Any]:
+QUEUED = {"kueue.x-k8s.io/queue-name": "team-a"}
+
+
+def jobset(labels: dict[str, str] | None = None, **pod_template: Any) -> dict[str, Any]:
     jobs = [
         {"name": name, "replicas": 1, "template": {"spec": {"parallelism": 2, "template": copy.deepcopy(pod_template)}}}
         for name in ("launcher", "node")
     ]
-    return {"kind": "JobSet", "metadata": {"name": "llm"}, "spec": {"replicatedJobs": jobs}}
+    metadata = {"name": "llm", **({"labels": labels} if labels else {})}
+    return {"kind": "JobSet", "metadata": metadata, "spec": {"replicatedJobs": jobs}}
 
 
 def admitted(tree: dict[str, Any]) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def admitted(tree: dict[str, Any]) -> dict[str, Any]:
 
 def compared(tree: dict[str, Any]) -> dict[str, Any]:
     """What Argo CD compares: it deletes each ignored path, one after the other."""
-    for path in APPLICATION["ignoreDifferences"][0]["jqPathExpressions"]:
+    for path in argocd.IGNORED:
         tree = jq.compile(f"del({path})").input_value(tree).first()
     return tree
 
@@ -50,14 +55,61 @@ def compared(tree: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "tree",
     [
-        jobset(spec={"containers": [{"name": "node"}]}),
-        jobset(metadata={"labels": {"team": "nlp"}}, spec={"containers": [], "nodeSelector": {"gpu": "h100"}}),
-        jobset(metadata={"annotations": {"a": "b"}}, spec={"tolerations": [{"key": "spot"}], "containers": []}),
+        jobset(QUEUED, spec={"containers": [{"name": "node"}]}),
+        jobset(QUEUED, metadata={"labels": {"team": "nlp"}}, spec={"containers": [], "nodeSelector": {"gpu": "h100"}}),
+        jobset(QUEUED, metadata={"annotations": {"a": "b"}}, spec={"tolerations": [{"key": "spot"}], "containers": []}),
     ],
     ids=["bare", "labels", "annotations"],
 )
 def test_what_kueue_changes_is_no_drift(tree):
     assert compared(admitted(tree)) == compared(tree)
+
+
+@pytest.mark.parametrize(
+    "pod_template",
+    [
+        {"metadata": {"labels": {"team": "nlp"}}, "spec": {}},
+        {"metadata": {"annotations": {"a": "b"}}, "spec": {}},
+        {"spec": {"nodeSelector": {"zone": "a"}}},
+        {"spec": {"tolerations": [{"operator": "Exists"}]}},
+        {"spec": {"schedulingGates": [{"name": "example.com/gate"}]}},
+    ],
+)
+@pytest.mark.parametrize("labels", [None, {"team": "nlp"}])
+def test_without_a_queue_git_decides(labels, pod_template):
+    changed, before = jobset(labels, **pod_template), jobset(labels, spec={})
+    assert compared(changed) == changed != compared(before) == before
+
+
+def test_without_a_queue_a_job_is_resumed_from_git():
+    suspended = jobset(spec={})
+    suspended["spec"]["suspend"] = True
+    assert compared(suspended) != compared(jobset(spec={}))
+
+
+def test_the_fields_of_kueue_are_those_that_diff_knows():
+    paths = [path.removeprefix(argocd.QUEUED) for path in argocd.KUEUE_CHANGES[:-1]]
+    pods = ".spec.replicatedJobs[]?.template.spec.template"
+    assert paths == [".spec.suspend", *(f"{pods}.{'.'.join(map(str, field))}" for field in FREE_WHILE_SUSPENDED)]
+
+
+CHILDREN = [
+    ("batch", "Job"),
+    ("", "Pod"),
+    ("", "Service"),
+    ("", "PersistentVolumeClaim"),
+    ("kueue.x-k8s.io", "Workload"),
+]
+
+
+@pytest.mark.parametrize(("group", "kind"), CHILDREN)
+def test_argo_cd_shows_what_belongs_to_a_job(group, kind):
+    assert {"group": group, "kind": kind} in argocd.project()["spec"]["namespaceResourceWhitelist"]
+
+
+def test_every_kind_with_a_health_check_is_shown():
+    shown = {f"{each['group']}_{each['kind']}" for each in argocd.project()["spec"]["namespaceResourceWhitelist"]}
+    assert shown.issuperset(argocd.HEALTH_KINDS)
 
 
 def test_any_other_change_is_drift():

@@ -76,13 +76,19 @@ def test_the_patch_reaches_every_namespace(tmp_path):
 @pytest.mark.parametrize("index", range(flux.REPLICATED_JOBS))
 def test_the_same_fields_are_ignored_as_by_argo_cd(index):
     """All but Argo CD's last expression, which tidies up what its own deletions leave behind."""
-    paths = [path.replace("[]?", f"[{index}]") for path in argocd.KUEUE_CHANGES[:-1]]
+    paths = [path.removeprefix(argocd.QUEUED).replace("[]?", f"[{index}]") for path in argocd.KUEUE_CHANGES[:-1]]
     pointers = {path.replace("[", ".").replace("]", "").replace(".", "/") for path in paths}
     assert pointers <= set(SPEC["ignore"][0]["paths"])
 
 
-def test_rules_are_about_jobsets_only():
-    assert SPEC["ignore"][0]["target"] == {"group": "jobset.x-k8s.io", "kind": "JobSet"}
+def test_rules_are_about_jobsets_in_a_queue_only():
+    """In any other JobSet, git decides, and an ignored field would never be applied."""
+    assert [each["target"] for each in SPEC["ignore"]] == [SPEC["patches"][0]["target"]]
+    assert SPEC["ignore"][0]["target"] == {
+        "group": "jobset.x-k8s.io",
+        "kind": "JobSet",
+        "labelSelector": "kueue.x-k8s.io/queue-name",
+    }
 
 
 @pytest.mark.parametrize("name", FILES)

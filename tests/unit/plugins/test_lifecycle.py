@@ -109,6 +109,34 @@ def test_forcing_is_warned_of_with_and_without_an_environment(annotations, expec
     assert all(problem.path[:4] == ("spec", "template", "metadata", "annotations") for problem in problems)
 
 
+MAX_TIME, QUEUE = "kueue.x-k8s.io/max-exec-time-seconds", "kueue.x-k8s.io/queue-name"
+DELETES = {"kueueDeletesDeactivated": True}
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "expected"),
+    [
+        ({QUEUE: "a", MAX_TIME: "60"}, environment(cluster=DELETES), [("TF637", "error")]),
+        ({QUEUE: "a", MAX_TIME: "60"}, environment("flux", cluster=DELETES), [("TF637", "error")]),
+        ({QUEUE: "a"}, environment(cluster=DELETES), [("TF637", "warning")]),
+        ({}, environment(cluster=DELETES), []),
+        ({QUEUE: "a", MAX_TIME: "60"}, environment(), []),
+        ({QUEUE: "a", MAX_TIME: "60"}, environment(cluster={"kueueDeletesDeactivated": False}), []),
+        ({QUEUE: "a", MAX_TIME: "60"}, environment("none", cluster=DELETES), []),
+        ({QUEUE: "a", MAX_TIME: "60"}, environment(cluster=DELETES, allow=["ttl"]), []),
+    ],
+    ids=["argocd", "flux", "no limit", "no queue", "unknown", "keeps them", "no engine", "allowed"],
+)
+def test_what_kueue_deletes_is_made_anew(labels, given, expected):
+    assert short(job(), template(metadata={"labels": labels}), given) == expected
+
+
+def test_a_time_limit_of_the_environment_is_told_there():
+    kueue = {"localQueue": "a", "maxExecTimeSeconds": 60}
+    (problem,) = told(job(), template(), environment(cluster=DELETES, scheduling={"kueue": kueue}))
+    assert problem.path == ("spec", "scheduling", "kueue", "maxExecTimeSeconds")
+
+
 @pytest.mark.parametrize("key", [HOOK, "helm.sh/hook"])
 @pytest.mark.parametrize(("engine", "expected"), [("argocd", 1), ("flux", 1), ("none", 0)])
 def test_training_is_no_hook(key, engine, expected):

@@ -10,7 +10,7 @@ import yaml
 from trainform import compile_stream
 
 QUEUE = "scheduling.volcano.sh/queue-name"
-IMAGE = f"llm@sha256:{0:064}"
+CONTAINER = {"name": "node", "image": f"llm@sha256:{0:064}"}
 
 
 def compiled(
@@ -25,7 +25,7 @@ def compiled(
         "name": "node",
         "template": {
             "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-            "spec": {"template": {"spec": {"containers": [{"name": "node", "image": IMAGE}], **(pod or {})}}},
+            "spec": {"template": {"spec": {"schedulerName": "volcano", "containers": [CONTAINER], **(pod or {})}}},
         },
     }
     runtime = {
@@ -141,3 +141,9 @@ def test_a_priority_class_is_among_the_declared_ones():
 )
 def test_the_topology_is_the_runtimes_and_hard_by_default(given, rendered):
     assert pod_group(compiled(volcano={"networkTopology": given}))["networkTopology"] == rendered
+
+
+def test_pods_that_another_scheduler_gets_are_told():
+    (warning,) = compiled(pod={"schedulerName": "default-scheduler"})["diagnostics"]
+    assert (warning["code"], warning["severity"]) == ("TF360", "warning")
+    assert "the volcano gang of the runtime needs volcano" in warning["message"]

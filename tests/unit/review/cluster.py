@@ -28,7 +28,7 @@ def facts(*trees: Tree) -> Facts:
 
 def in_kueue(declared: Facts, version: str | None) -> Facts:
     """The same facts of a cluster with this version of Kueue; None if it is unknown."""
-    return declared._replace(versions=Versions(kueue=parse_version(version) if version else None))
+    return Facts(declared.objects, Versions(kueue=parse_version(version) if version else None))
 
 
 def fact(kind: str, name: str, spec: Tree | None = None, version: str = KUEUE, **metadata: Any) -> Tree:

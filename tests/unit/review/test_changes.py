@@ -64,9 +64,9 @@ PRIORITY = "kueue.x-k8s.io/priority-class"
 @pytest.mark.parametrize(
     ("label", "before", "after", "expected"),
     [
-        (QUEUE, "a", "b", Rule.SUSPENDED),
-        (QUEUE, None, "b", Rule.SUSPENDED),
-        ("kueue.x-k8s.io/max-exec-time-seconds", "60", None, Rule.SUSPENDED),
+        (QUEUE, "a", "b", Rule.STAYS_SUSPENDED),
+        (QUEUE, None, "b", Rule.STAYS_SUSPENDED),
+        ("kueue.x-k8s.io/max-exec-time-seconds", "60", None, Rule.STAYS_SUSPENDED),
         (PRIORITY, "low", "high", Rule.ANYTIME),
         (PRIORITY, None, "high", Rule.SUSPENDED),
         (PRIORITY, "low", None, Rule.NEVER),
@@ -76,6 +76,46 @@ PRIORITY = "kueue.x-k8s.io/priority-class"
 def test_labels_of_kueue(label, before, after, expected):
     change = FieldChange(("metadata", "labels", label), label, before, after)
     assert rule({"kind": "JobSet"}, change) is expected
+
+
+POD = "spec.replicatedJobs[{}].template.spec.template"
+JOB = "spec.replicatedJobs[{}].template"
+
+
+@pytest.mark.parametrize(
+    ("field", "to", "expected"),
+    [
+        (POD.format(0) + ".metadata", {"labels": {"p": "1"}}, Rule.SUSPENDED),
+        (POD.format(0) + ".metadata", {"annotations": {"p": "1"}, "labels": {"p": "1"}}, Rule.SUSPENDED),
+        (POD.format(0) + ".metadata", {"labels": {"p": "1"}, "name": "p"}, Rule.NEVER),
+        (POD.format(1) + ".metadata", None, Rule.SUSPENDED),
+        (POD.format(0) + ".metadata", {}, None),
+        (POD.format(0) + ".spec.nodeSelector", {"n": "1"}, Rule.SUSPENDED),
+        (POD.format(0) + ".spec.tolerations", [{"key": "k", "operator": "Exists"}], Rule.SUSPENDED),
+        (POD.format(0) + ".spec.schedulingGates", [{"name": "g/g"}], Rule.SUSPENDED),
+        (POD.format(0) + ".spec.containers[0].resources", {}, None),
+        (POD.format(0) + ".spec.containers[0].resources", {"limits": {"cpu": "1"}}, Rule.NEVER),
+        (POD.format(0) + ".spec.containers[0].args", [], None),
+        (POD.format(0) + ".spec.hostNetwork", False, None),
+        (POD.format(0) + ".spec.securityContext", {}, Rule.NEVER),
+        (POD.format(0) + ".spec.resources", {}, Rule.NEVER),
+        (JOB.format(0) + ".metadata", {"labels": {"j": "1"}}, Rule.NEVER),
+        (JOB.format(0) + ".metadata", {}, None),
+        (JOB.format(1) + ".metadata", None, Rule.NEVER),
+    ],
+)
+def test_what_comes_where_nothing_stood_is_judged_by_what_is_in_it(field, to, expected):
+    """Go has no absent metadata or resources: the webhook compares what is in them."""
+    rules = [rule(BASE, each) for each in compare(BASE, changed(field, to))]
+    assert max(rules, default=None) is expected
+
+
+def test_the_status_that_admission_adds_to_claims_is_no_change():
+    claims = [{"templates": [{"metadata": {"name": "v"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}]
+    stored = copy.deepcopy(claims)
+    stored[0]["templates"][0]["status"] = {}
+    before, after = changed("spec.volumeClaimPolicies", stored), changed("spec.volumeClaimPolicies", claims)
+    assert compare(before, after) == compare(after, before) == []
 
 
 @pytest.mark.parametrize(
@@ -172,17 +212,23 @@ def test_what_the_api_takes_and_only_a_new_run_heeds(kind, path, expected):
 
 
 @pytest.mark.parametrize(
-    ("rules", "suspended", "expected"),
+    ("rules", "state", "expected"),
     [
-        ([], False, "in-place"),
-        ([Rule.ANYTIME], False, "in-place"),
-        ([Rule.ANYTIME, Rule.SUSPENDED], False, "needs-suspend"),
-        ([Rule.SUSPENDED], True, "in-place"),
-        ([Rule.SUSPENDED, Rule.NEVER], True, "restart"),
+        ([], "running", "in-place"),
+        ([Rule.ANYTIME], "running", "in-place"),
+        ([Rule.ANYTIME, Rule.SUSPENDED], "running", "needs-suspend"),
+        ([Rule.SUSPENDED], "resuming", "in-place"),
+        ([Rule.SUSPENDED], "suspended", "in-place"),
+        ([Rule.STAYS_SUSPENDED], "running", "needs-suspend"),
+        ([Rule.STAYS_SUSPENDED], "resuming", "needs-suspend"),
+        ([Rule.STAYS_SUSPENDED], "suspending", "needs-suspend"),
+        ([Rule.STAYS_SUSPENDED], "suspended", "in-place"),
+        ([Rule.SUSPENDED, Rule.NEVER], "suspended", "restart"),
     ],
 )
-def test_the_gravest_field_decides(rules, suspended, expected):
-    assert class_of(rules, suspended=suspended) == expected
+def test_the_gravest_field_decides(rules, state, expected):
+    was, now = STATES[state]
+    assert class_of(rules, suspended=was or now, throughout=was and now) == expected
 
 
 def test_with_a_queue_it_is_not_git_that_says_what_is_suspended():

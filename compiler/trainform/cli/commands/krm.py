@@ -49,7 +49,7 @@ def krm() -> int:
 
     found = read_list(sys.stdin.buffer.read(), STDIN)
     environment, problems = environment_of(found.config)
-    documents = [*found.items, *filter(None, [environment])]
+    documents = [*found.documents, *filter(None, [environment])]
     inputs = EnvironmentInputs(sources=SourceDocuments(documents, found.diagnostics))
     outcome = compile_environments([inputs], problems, wants_job=False)
     diagnostics = [each for each in outcome.all_diagnostics() if each.code not in NOT_TOLD]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainform.cli import FAULTY, OK
+from trainform.cli import DIFFERS, FAULTY, OK
 from trainform.cli.options import (
     cache_option,
     chosen_root,
@@ -18,7 +18,11 @@ from trainform.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from trainform.io.repository import Repository
     from trainform.workspace.compilation import Outcome
+
+MOST_FILES = 20
+"""Most files named that a commit would lack."""
 
 
 @command()
@@ -36,6 +40,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Delete snapshots that no lockfile refers to. Jobs of branches that are not merged yet may need them.",
 )
+@click.option(
+    "--require-added",
+    is_flag=True,
+    help="Exit 1 if git's index lacks a file that was read or written: a commit would lack it too.",
+)
 @cache_option
 @scale_options
 @repository_options
@@ -45,6 +54,7 @@ def render(
     keep_going: bool,
     allow_empty: bool,
     prune_snapshots: bool,
+    require_added: bool,
     no_cache: bool,
     shard: str | None,
     workers: int,
@@ -86,7 +96,32 @@ def render(
         workers=workers,
         cached=not no_cache,
     )
-    return report(build(chosen_root(root), options), options)
+    built = build(chosen_root(root), options)
+    code = report(built, options)
+    return code or (_not_added(built.repository) if require_added else OK)
+
+
+def _not_added(repository: Repository) -> int:
+    """Name the files that a commit would lack."""
+    from trainform.cli.terminal import print_diagnostics, print_line
+    from trainform.diagnostics import Diagnostic
+    from trainform.diagnostics.order import counted
+    from trainform.io.git import GitError
+    from trainform.workspace.tracked import files_not_added
+
+    try:
+        missing = files_not_added(repository)
+    except GitError as error:
+        print_diagnostics([Diagnostic("TF718", "error", f"--require-added: {error}")], sys.stderr)
+        return FAULTY
+    if not missing:
+        return OK
+    print_line(f"the commit would lack {counted(len(missing), 'file')}; add or remove:", sys.stderr)
+    for file in missing[:MOST_FILES]:
+        print_line(f"  {file}", sys.stderr)
+    if more := missing[MOST_FILES:]:
+        print_line(f"  and {len(more)} more", sys.stderr)
+    return DIFFERS
 
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:

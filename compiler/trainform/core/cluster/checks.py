@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
-from trainform.k8s.rules import classes, limit, pod_security, quota, releases
-from trainform.k8s.rules.references import EVERYWHERE, references
+from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
+from trainform.k8s.cluster.references import EVERYWHERE, references
 from trainform.k8s.tree import name_of, table, tables, text
 
 if TYPE_CHECKING:
@@ -26,9 +26,15 @@ def check_cluster(plan: Plan) -> None:
     if jobset is None:
         return
     if plan.destination.given is not None:
-        _is_old_enough(plan, jobset)
         for job in jobset.jobs:
             _references_exist(plan, jobset, job)
+    check_admission(plan, jobset)
+
+
+def check_admission(plan: Plan, jobset: JobSetView) -> None:
+    """Report what the cluster would refuse or drop of a JobSet, whenever that was rendered."""
+    if plan.destination.given is not None:
+        _is_old_enough(plan, jobset)
     if plan.facts.objects:
         _check_facts(plan, jobset)
 

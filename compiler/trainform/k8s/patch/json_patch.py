@@ -66,10 +66,18 @@ def read_operations(patch: Sequence[Any]) -> tuple[list[Operation], list[JsonPat
     return operations, problems
 
 
+_MOST_COPIED = 20_000_000
+"""Most entries of mappings and lists that a patch may copy, for a third of a second: each operation copies those on its
+path."""
+
+
 def apply(document: Any, operations: Iterable[Operation]) -> Any:
     """The document after all operations; raises JsonPatchError at the first that cannot be applied."""
-    last = 0
+    last = copied = 0
     for operation in operations:
+        copied += json_pointer.breadth(document, operation.path) + json_pointer.breadth(document, operation.source)
+        if copied > _MOST_COPIED:
+            raise JsonPatchError("the patch is too large for the object", operation.index, hint="write a merge patch")
         document, last = _carry_out(document, operation), operation.index
     if not _is_bounded(document):
         message = f"the result has more than {MAX_DEPTH} levels or {MAX_NODES:,} nodes"

@@ -51,6 +51,20 @@ def resolve(document: Any, pointer: Pointer) -> Any:
     return document
 
 
+def breadth(document: Any, pointer: Pointer) -> int:
+    """The number of entries of all mappings and lists on the way to the pointer, as far as they exist."""
+    total = 0
+    for token in pointer:
+        if not isinstance(document, dict | list):
+            break
+        total += len(document)
+        if isinstance(document, dict):
+            document = document.get(token)
+        else:
+            document = document[int(token)] if _INDEX.fullmatch(token) and int(token) < len(document) else None
+    return total
+
+
 def inserted(document: Any, pointer: Pointer, value: Any) -> Any:
     """The document with `value` inserted: a new list entry, or a new or replaced member of a mapping."""
 

@@ -12,17 +12,20 @@ from trainform.k8s.schema.messages import SchemaProblem
 from trainform.k8s.tree import Tree, name_of, table, tables, text
 from trainform.source import Document
 
-Named = Mapping[tuple[str, str], Tree]
-"""Cluster-wide facts by kind and name."""
+Named = Mapping[str, Mapping[str, Tree]]
+"""Cluster-wide facts by name, by kind."""
 
 
 def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
     """Problems in the references between valid facts; each missing fact is reported once."""
     facts = list(documents)
-    declared = {(document.tree["kind"], name_of(document.tree)): document.tree for document in facts}
+    declared: dict[str, dict[str, Tree]] = {}
+    for document in facts:
+        declared.setdefault(document.tree["kind"], {})[name_of(document.tree)] = document.tree
+    cycles = _cycles({name: parent_of(tree) for name, tree in declared.get("Cohort", {}).items()})
     told: dict[str, Diagnostic] = {}
     for document in facts:
-        for problem in (*_missing(document.tree, declared), *_circle(document.tree, declared)):
+        for problem in (*_missing(document.tree, declared), *_circle(document.tree, cycles)):
             told.setdefault(problem.message, as_diagnostic(problem, document))
     return list(told.values())
 
@@ -42,8 +45,8 @@ def circle(start: str, parents: Mapping[str, str]) -> list[str]:
 
 def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
     for kind, name, path in _named(fact):
-        if (kind, name) not in declared:
-            known = [other for k, other in declared if k == kind]
+        known = declared.get(kind, {})
+        if name not in known:
             hint = did_you_mean(name, known) or f"declare the {kind}, so that jobs can be checked against it"
             yield SchemaProblem(path, "TF563", f"{kind} {name} is not declared", hint)
 
@@ -62,12 +65,26 @@ def _named(fact: Tree) -> Iterator[tuple[str, str, Path]]:
                 yield "ResourceFlavor", text(flavor, "name"), path
 
 
-def _circle(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
-    if fact["kind"] != "Cohort":
-        return
-    parents = {name: parent_of(tree) for (kind, name), tree in declared.items() if kind == "Cohort"}
-    way = circle(name_of(fact), parents)
-    if way and way[-1] == way[0] == min(way):
+def _cycles(parents: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each cycle, by the first of its cohorts in the alphabet. Looks at each cohort once."""
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for start in parents:
+        way: dict[str, None] = {}  # an ordered set
+        here = start
+        while here and here not in seen:
+            seen.add(here)
+            way[here] = None
+            here = parents.get(here, "")
+        if here in way:
+            members = list(way)[list(way).index(here) :]
+            first = members.index(min(members))
+            found[min(members)] = [*members[first:], *members[:first], min(members)]
+    return found
+
+
+def _circle(fact: Tree, cycles: Mapping[str, list[str]]) -> Iterator[SchemaProblem]:
+    if fact["kind"] == "Cohort" and (way := cycles.get(name_of(fact))):
         field = "parentName" if fact["apiVersion"].endswith("/v1beta2") else "parent"
         message = f"cohorts form a cycle: {' → '.join(way)}"
         hint = "remove a parent: Kueue admits nothing in a cycle"

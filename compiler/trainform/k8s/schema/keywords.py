@@ -11,7 +11,10 @@ from trainform.k8s.schema.definitions import Schema
 LIST_KEYS = "x-kubernetes-list-map-keys"
 REFUSES_NULL = "x-refuses-null"
 
-_TYPES = {dict: "object", list: "array", str: "string", int: "integer", bool: "boolean", type(None): "null"}
+_TYPES = {
+    **{dict: "object", list: "array", str: "string", int: "integer", float: "number", bool: "boolean"},
+    type(None): "null",
+}
 _SIZES = {
     "string": ("minLength", "maxLength"),
     "array": ("minItems", "maxItems"),
@@ -28,9 +31,7 @@ def types_of(schema: Schema) -> list[str]:
 
 
 def type_of(value: Any) -> str:
-    """The JSON type of a value; an integral float is an integer, as in JSON."""
-    if isinstance(value, float):
-        return "integer" if value.is_integer() else "number"
+    """The JSON type of a value. Integral numbers are read as `int`, so that a float has a fraction or is too large."""
     return _TYPES[type(value)]
 
 

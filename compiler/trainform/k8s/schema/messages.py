@@ -101,6 +101,8 @@ def noun(value: Any) -> str:
         line = value.split("\n")[0]
         whole = line == value and len(line) <= _LONGEST
         return f'the string "{line}"' if whole else f'the string "{line[:_LONGEST]}…"'
+    if isinstance(value, float) and value.is_integer():
+        return "a number that is too large"
     return _FOUND.get(type(value), "null")
 
 

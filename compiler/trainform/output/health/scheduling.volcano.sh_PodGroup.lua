@@ -1,8 +1,8 @@
 -- Health of a PodGroup of Volcano. Argo CD runs this with the object as `obj`, in Lua 5.1 without
 -- the string library.
 --
--- Healthy in every phase but Failed and Unknown. A gang stays Pending until its pods exist, and those come with
--- the JobSet in the next wave: Progressing would make Argo CD wait here for ever.
+-- Always Healthy: the JobSet alone says how its job does. A gang stays Pending until its pods exist, and those come
+-- with the JobSet in the next wave: Progressing would make Argo CD wait here for ever.
 
 local status = obj.status or {}
 local phase = status.phase
@@ -21,10 +21,10 @@ local function members()
 end
 
 if phase == "Failed" then
-  return health("Degraded", "pods of the gang failed; the JobSet says whether they start again")
+  return health("Healthy", "pods of the gang failed; the JobSet says whether they start again")
 end
 if phase == "Unknown" then
-  return health("Degraded", "some pods of the gang run, others find no place; " .. members())
+  return health("Healthy", "some pods of the gang run, others find no place; " .. members())
 end
 if phase == nil or phase == "" then
   return health("Healthy", "not yet seen by its scheduler")

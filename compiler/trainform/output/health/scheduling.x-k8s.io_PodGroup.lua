@@ -1,8 +1,9 @@
 -- Health of a PodGroup of the coscheduling plugin. Argo CD runs this with the object as `obj`, in Lua 5.1 without
 -- the string library.
 --
--- Healthy in every phase but Failed and Unknown. A gang stays Pending until its pods exist, and those come with
--- the JobSet in the next wave: Progressing would make Argo CD wait here for ever.
+-- Always Healthy: the JobSet alone says how its job does. Once a pod failed, the plugin keeps the phase Failed for
+-- ever, even when the gang recovers. And a gang stays Pending until its pods exist, which come with the JobSet in the
+-- next wave: Progressing would make Argo CD wait here for ever.
 
 local status = obj.status or {}
 local phase = status.phase
@@ -17,10 +18,10 @@ local function members()
 end
 
 if phase == "Failed" then
-  return health("Degraded", "pods of the gang failed; the JobSet says whether they start again")
+  return health("Healthy", "pods of the gang failed; the JobSet says whether they start again")
 end
 if phase == "Unknown" then
-  return health("Degraded", "the scheduler lost track of the gang")
+  return health("Healthy", "the scheduler lost track of the gang")
 end
 if phase == nil or phase == "" then
   return health("Healthy", "not yet seen by its scheduler")

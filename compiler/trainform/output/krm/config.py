@@ -10,7 +10,8 @@ from trainform.api.kinds import ENVIRONMENT_VERSION, subject
 from trainform.diagnostics import Diagnostic
 from trainform.source import Document
 from trainform.source.build import Builder
-from trainform.source.parser import compose
+from trainform.source.limits import NODES_PER_CHARACTER, Expansion
+from trainform.source.parser import MAX_DEPTH, compose
 
 
 def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
@@ -35,6 +36,9 @@ def environment_of(config: Document | None) -> tuple[Document | None, list[Diagn
 def _put(spec: dict[str, Any], key: str, value: object, config: Document) -> list[Diagnostic]:
     """Set the field `key` of `spec`."""
     *above, last = key.split(".")
+    if len(above) > MAX_DEPTH:
+        message = f"the key has more than {MAX_DEPTH} parts"
+        return [Diagnostic("TF721", "error", message, "write a field of an Environment's spec", ("data",), config)]
     tree = spec
     for part in above:
         tree = tree.setdefault(part, {}) if isinstance(tree, dict) else tree
@@ -53,5 +57,6 @@ def _value(text: object) -> Any:
     root = compose(text) if isinstance(text, str) else None
     if root is None:
         return text
+    Expansion(NODES_PER_CHARACTER * len(str(text))).add(root)
     value = Builder().build(root)
     return text if isinstance(value, float) else value

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainform.diagnostics import Diagnostic
+from trainform.diagnostics import Diagnostic, Path
 from trainform.k8s.labels import annotations_of
 from trainform.k8s.tree import Tree
 from trainform.source import Document, load
+from trainform.source.limits import MAX_DOCUMENTS
 from trainform.source.part import Part
 
 API_VERSION = "config.kubernetes.io/v1"
 KIND = "ResourceList"
+_CONFIG: Path = ("functionConfig",)
 
 _ORCHESTRATION = (
     "config.kubernetes.io/",
@@ -36,6 +38,11 @@ class ResourceList:
     config: Document | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
+    @property
+    def documents(self) -> list[Document]:
+        """The items to compile; none of a list that is too long, which is an error."""
+        return self.items if len(self.items) <= MAX_DOCUMENTS else []
+
 
 def read_list(data: bytes, file: str) -> ResourceList:
     """Split a list into separate documents. Never raises; errors are in its `diagnostics`."""
@@ -52,8 +59,11 @@ def read_list(data: bytes, file: str) -> ResourceList:
             message = "this is not a Kubernetes object: a mapping with apiVersion, kind and metadata is due"
             found.diagnostics.append(Diagnostic("TF009", "error", message, path=("items", index), place=whole))
     if isinstance(config := whole.tree.get("functionConfig"), dict):
-        found.config = Document(config, whole.part, ("functionConfig",), whole.ambiguous)
-    inner = [*found.items, *filter(None, [found.config])]
+        found.config = Document(config, whole.part, _CONFIG, whole.ambiguous)
+    if len(found.items) > MAX_DOCUMENTS:
+        message = f"the list has more than {MAX_DOCUMENTS:,} items"
+        found.diagnostics.append(Diagnostic("TF004", "error", message, "run the function on fewer", place=whole))
+    inner = {document.prefix: document for document in (*found.items, *filter(None, [found.config]))}
     found.diagnostics = [_within(problem, whole, inner) for problem in found.diagnostics]
     return found
 
@@ -70,13 +80,11 @@ def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> Resour
     return ResourceList(diagnostics=[*problems, *([] if problems else [wrong])])
 
 
-def _within(problem: Diagnostic, whole: Document, inner: Sequence[Document]) -> Diagnostic:
+def _within(problem: Diagnostic, whole: Document, inner: Mapping[Path, Document]) -> Diagnostic:
     """Move a problem of the list to the object whose part of the list it concerns."""
-    for document in inner:
-        size = len(document.prefix)
-        if problem.place is whole and problem.path[:size] == document.prefix:
-            return problem._replace(place=document, path=problem.path[size:])
-    return problem
+    prefix = problem.path[:1] if problem.path[:1] == _CONFIG else problem.path[:2]
+    document = inner.get(prefix) if problem.place is whole else None
+    return problem._replace(place=document, path=problem.path[len(prefix) :]) if document else problem
 
 
 def orchestrated(tree: Tree, earlier: Any) -> Tree:

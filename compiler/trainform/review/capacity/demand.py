@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.core.jobset_view import JobSetView, ReplicatedJob
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
+from trainform.k8s.cluster import limit as limit_rules
+from trainform.k8s.cluster.classes import SYSTEM_PRIORITIES
+from trainform.k8s.kueue_configuration import KueueConfiguration, kueue_configuration
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
-from trainform.k8s.rules import limit as limit_rules
-from trainform.k8s.rules.classes import SYSTEM_PRIORITIES
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 
@@ -76,12 +77,12 @@ def job_demand(jobset: Tree, facts: Facts, name: str = "") -> JobDemand:
     """The demand of a valid JobSet, with pods as admission under these facts leaves them. `name` is the TrainJob's,
     where the JobSet's carries a content hash."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
-    steps = JobSetView.of(jobset).jobs
+    steps, configuration = JobSetView.of(jobset).jobs, kueue_configuration(facts)
     return JobDemand(
         namespace,
         name or name_of(jobset),
         _queue(labels, namespace, facts),
-        tuple(_pod_set(step, namespace, facts) for step in steps),
+        tuple(_pod_set(step, namespace, facts, configuration) for step in steps),
         _priority(labels, steps, facts),
         tuple(refusal for step in steps for refusal in _refusals(step, namespace, facts)),
     )
@@ -93,10 +94,11 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
     return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
 
 
-def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts) -> PodSetDemand:
+def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts, configuration: KueueConfiguration) -> PodSetDemand:
     pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
-    requests = amounts(pod_requests(pod_spec, limits_default_requests=True))
-    return PodSetDemand(step.name, step.pods, requests, pod_spec, topology_request(step.annotations), requests)
+    requests = pod_requests(pod_spec, limits_default_requests=True)
+    counted, topology = amounts(configuration.counted(requests)), topology_request(step.annotations)
+    return PodSetDemand(step.name, step.pods, counted, pod_spec, topology, amounts(requests))
 
 
 def topology_request(annotations: Tree) -> TopologyRequest | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.kueue_configuration import kueue_configuration
 from trainform.k8s.labels import selector_keys, selector_matches
 from trainform.k8s.tree import Tree, table, text
 from trainform.review.capacity.cohorts import Cohorts, Usage
@@ -38,6 +39,8 @@ class Judged:
 
 def judge(job: JobDemand, queues: Mapping[str, ClusterQueue], cluster: ClusterState, facts: Facts) -> Judged:
     """The verdict on a job alone. Impossibilities come first, then unknowns."""
+    if unmanaged := _unmanaged(job, facts):
+        return Judged(job, None, *unmanaged)
     local_queue = facts.get("LocalQueue", job.queue, job.namespace)
     queue = queues.get(text(table(local_queue or {}, "spec"), "clusterQueue"))
     if local_queue is None or queue is None:
@@ -73,6 +76,17 @@ def _not_judged(queue: ClusterQueue, workload: Workload, facts: Facts) -> str:
     if workload.assignment.topology and nodes(facts) is None:
         return "within the quota; no Node is declared, so whether its pods have room by topology is not known"
     return ""
+
+
+def _unmanaged(job: JobDemand, facts: Facts) -> tuple[Verdict, str] | None:
+    """What Kueue's declared configuration says of jobs that it does not manage, or manages without a queue."""
+    configuration = kueue_configuration(facts)
+    managed = configuration.manages(job.namespace, facts)
+    if managed is False:
+        return "unknown", f"Kueue does not manage namespace {job.namespace}, by its managedJobsNamespaceSelector"
+    if managed and configuration.manages_all and not job.queue:
+        return "never", "Kueue manages jobs without a queue too (manageJobsWithoutQueueName), and never starts them"
+    return None
 
 
 def _no_queue(job: JobDemand, local_queue: Tree | None, queues: Mapping[str, ClusterQueue], facts: Facts) -> str:

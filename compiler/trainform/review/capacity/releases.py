@@ -13,9 +13,6 @@ MOST_POD_SETS: tuple[tuple[Release, int], ...] = (((0, 19, 0), 18), ((0, 18, 0),
 OWN_KEYS: tuple[Release, ...] = ((0, 17, 6), (0, 18, 2), (0, 19, 0))
 """Since when a flavor is compared with what a pod selects by the labels of that flavor only."""
 
-LEAST_FREE_CAPACITY: tuple[Release, ...] = ((0, 15, 0),)
-"""Since when pods that may stand anywhere go where the least is free."""
-
 
 def most_pod_sets(version: ClusterVersion | None) -> tuple[int, int]:
     """Most pod sets for certain, and at best; they differ if the version is unknown."""

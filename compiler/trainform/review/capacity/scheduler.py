@@ -37,12 +37,19 @@ class Workload:
 
 
 class ClusterState:
-    """All quotas and nodes, and what the admitted jobs use of them. `nodes` is None if none are declared."""
+    """All quotas and nodes, and what the admitted jobs use of them. `nodes` is None if none are declared. The switches
+    are those of `FlavorAssigner`."""
 
     def __init__(
-        self, queues: Iterable[ClusterQueue], cohorts: Cohorts, nodes: Sequence[Node] | None, *, own_keys: bool = True
+        self,
+        queues: Iterable[ClusterQueue],
+        cohorts: Cohorts,
+        nodes: Sequence[Node] | None,
+        *,
+        own_keys: bool = True,
+        ignores_undeclared: bool = False,
     ) -> None:
-        self.cohorts, self.own_keys = cohorts, own_keys
+        self.cohorts, self.own_keys, self.ignores_undeclared = cohorts, own_keys, ignores_undeclared
         self._snapshots: dict[str, TASFlavorSnapshot] = {}
         by_node: TASUsage = {}
         for flavor in (flavor for queue in queues for flavor in queue.flavors.values()):
@@ -54,7 +61,7 @@ class ClusterState:
 
     def assigner(self, queue: ClusterQueue) -> FlavorAssigner:
         tas_flavors = {name: self._snapshots[name] for name in queue.flavors if name in self._snapshots}
-        return FlavorAssigner(queue, self.cohorts, tas_flavors, own_keys=self.own_keys)
+        return FlavorAssigner(queue, self.cohorts, tas_flavors, self.ignores_undeclared, self.own_keys)
 
     def fits_quota(self, queue: ClusterQueue, assignment: Assignment) -> bool:
         return all(number <= self.cohorts.available(queue.name, key) for key, number in assignment.usage.items())

@@ -2,8 +2,8 @@
 start at once?
 
 As in Kueue, a job is admitted if every pod set gets a matching flavor, and their total use of each flavor and resource
-is within the nominal quota plus what cohorts lend. Nodes, admission checks, fair sharing and preemption are not
-modeled: `never` is certain, `fits` only means that the quota suffices.
+is within the nominal quota plus what cohorts lend, and if by topology its pods have room on the declared nodes.
+Admission checks, fair sharing and preemption are not modeled: `never` is certain, `fits` means that nothing else ran.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from trainform.k8s.kueue_configuration import kueue_configuration
 from trainform.review.capacity.amounts import written
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
@@ -85,7 +86,13 @@ def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
 
 
 def _capacity(jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own: bool, facts: Facts) -> Capacity:
-    cluster = ClusterState(queues.values(), Cohorts(queues.values(), facts), nodes(facts), own_keys=own)
+    cluster = ClusterState(
+        queues.values(),
+        Cohorts(queues.values(), facts),
+        nodes(facts),
+        own_keys=own,
+        ignores_undeclared=kueue_configuration(facts).ignores_undeclared,
+    )
     judged = [judge(job, queues, cluster, facts) for job in jobs]
     uses = {name: _queue_uses(queue, cluster.cohorts, judged) for name, queue in queues.items()}
     _start_all(judged, cluster)

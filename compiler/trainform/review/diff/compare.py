@@ -23,6 +23,9 @@ _OPEN_MAPS = frozenset(
 )
 """Mappings whose keys are the user's: absent equals empty."""
 
+_STRUCTS = frozenset(["metadata", "resources", "status"])
+"""Fields that Go holds by value: absent equals empty, so what comes or goes with them is what is in them."""
+
 _AMOUNTS = frozenset(["limits", "requests", "overhead", "minResources", "capacity"])
 _AMOUNT_FIELDS = frozenset(["sizeLimit", "divisor"])
 
@@ -57,7 +60,7 @@ class _Walk(NamedTuple):
     ordered: bool
 
     def values(self, path: Path, named: str, before: Any, after: Any, node: MergeNode) -> None:
-        if path and path[-1] in _OPEN_MAPS and not isinstance(before or after, list):
+        if path and _is_never_absent(path) and not isinstance(before or after, list):
             before, after = before or {}, after or {}
         if isinstance(before, dict) and isinstance(after, dict):
             self._maps(path, named, before, after, node)
@@ -106,6 +109,12 @@ def _by_key(items: list[Any], node: MergeNode) -> _Entries | None:
         if isinstance(item, dict) and isinstance(item.get(node.merge_key), str | int)
     }
     return entries if len(entries) == len(items) else None
+
+
+def _is_never_absent(path: Path) -> bool:
+    """Whether an absent mapping equals an empty one. A pod's own `resources` are a pointer, unlike a container's."""
+    of_pods = path[-3:] == ("template", "spec", "resources")
+    return path[-1] in _OPEN_MAPS or (path[-1] in _STRUCTS and not of_pods)
 
 
 def _same(path: Path, before: Any, after: Any) -> bool:

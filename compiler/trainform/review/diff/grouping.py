@@ -4,6 +4,7 @@ change means for running jobs."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import NamedTuple
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
@@ -30,7 +31,8 @@ def _sameness(job: JobDiff) -> Hashable:
     if not job.reasons:
         return job.id
     told = tuple((each.path, each.label, repr(each.before), repr(each.after)) for each in job.highlights)
-    return job.change, job.id[0], bool(job.new_name), told, tuple(_likeness(job, reason) for reason in job.reasons)
+    fate = bool(job.new_name), job.held, job.overruled, job.pruning, bool(job.pod_group)
+    return job.change, job.id[0], fate, told, tuple(_likeness(job, reason) for reason in job.reasons)
 
 
 def _likeness(job: JobDiff, reason: Reason) -> Hashable:
@@ -65,37 +67,83 @@ def consequence(group: Group) -> str:
     job = group[0]
     match job.change:
         case "restart":
-            return _restarts(group) if len(group) > 1 else _restart(job)
+            return _restart(group)
         case "needs-suspend":
             told = "their JobSets are" if len(group) > 1 else f"JobSet {job.id[2]} is"
-            return f"Kubernetes takes this update only while {told} suspended"
+            return f"Kubernetes takes this update only while {told} suspended{_until_then(job)}"
         case "delete":
-            return "stopped and removed" + (f"; it asked for {_asked(job.before)}" if job.before else "")
+            told = "stopped and removed" + (" once you confirm it in Argo CD" if job.pruning == "confirmed" else "")
+            return told + (f"; it asked for {_asked(job.before)}" if job.before else "")
+        case "orphan":
+            told = f"; it asks for {_asked(job.before)}" if job.before else ""
+            return f"nothing prunes it: it keeps running until you delete JobSet {_present_name(job)}{told}"
         case "new":
             return f"asks for {_asked(job.after)}" if job.after else ""
     return _suspension(group)
 
 
-def _restart(job: JobDiff) -> str:
-    jobset = f"JobSet {job.id[2]}"
+def _present_name(job: JobDiff) -> str:
+    return job.old_name or job.id[2]
+
+
+class _Words(NamedTuple):
+    """The words for a group's objects in the cluster: one job's by name, those of several by kind."""
+
+    objects: str
+    own: str
+    start: str
+    plural: bool
+
+    @classmethod
+    def of(cls, group: Group) -> _Words:
+        job, several = group[0], len(group) > 1
+        whose = "their " if several else ""
+        gang = (" and PodGroups" if several else f" and PodGroup {job.pod_group}") if job.pod_group else ""
+        jobsets = "JobSets" if several else f"JobSet {job.id[2]}"
+        objects = f"{jobsets}{gang}"
+        return cls(objects, whose + objects, "they start" if several else "it starts", several or bool(gang))
+
+    @property
+    def are_deleted(self) -> str:
+        return f"{self.objects} {'are' if self.plural else 'is'} deleted"
+
+
+def _restart(group: Group) -> str:
+    job, words = group[0], _Words.of(group)
     if job.new_name:
-        return f"new object {job.new_name}; the old one is pruned, and training starts anew"
+        return _renaming(group)
+    if job.held:
+        whose = "Flux never updates a JobSet in a queue" if job.engine == "flux" else "Argo CD leaves this as it is"
+        return f"{whose}: it takes effect when {words.are_deleted}; then {words.start} anew{_for_what(job)}"
     if _forcing(job):
-        return f"Kubernetes refuses this update: delete {jobset} first, then it starts anew{_for_what(job)}"
+        refused = f"Kubernetes refuses this update{_until_then(job)}"
+        return f"{refused}: delete {words.own} first, then {words.start} anew{_for_what(job)}"
+    several = len(group) > 1
     if _is_rerun(job):
-        return f"is to run again: delete the finished {jobset}, and it starts anew"
-    return f"running pods have read what this changes: it takes effect when {jobset} is deleted and starts anew"
+        return f"{'are' if several else 'is'} to run again: delete the finished {words.objects}, and {words.start} anew"
+    deleted = f"the {words.are_deleted}" if several else words.are_deleted
+    start = "start" if words.plural else "starts"
+    return f"running pods have read what this changes: it takes effect when {deleted} and {start} anew"
 
 
-def _restarts(group: Group) -> str:
+def _renaming(group: Group) -> str:
+    """A JobSet under a new name: what becomes of the old one."""
     job = group[0]
-    if job.new_name:
-        return "new objects; the old ones are pruned, and training starts anew"
-    if _forcing(job):
-        return f"Kubernetes refuses this update: delete their JobSets first, then they start anew{_for_what(job)}"
-    if _is_rerun(job):
-        return "are to run again: delete the finished JobSets, and they start anew"
-    return "running pods have read what this changes: it takes effect when the JobSets are deleted and start anew"
+    new, old, are = f"new object {job.new_name}", "the old one", "is"
+    if len(group) > 1:
+        new, old, are = "new objects", "the old ones", "are"
+    match job.pruning:
+        case "never":
+            return f"{new}, and training starts anew; nothing prunes {old}: both run until you delete {old}"
+        case "confirmed":
+            return f"{new}, and training starts anew; until you confirm in Argo CD that {old} {are} pruned, both run"
+        case _:
+            return f"{new}; {old} {are} pruned, and training starts anew"
+
+
+def _until_then(job: JobDiff) -> str:
+    """What else an engine does not apply while an update is refused. Flux asks first, for all objects at once."""
+    return f", and Flux applies nothing in namespace {job.id[1]} until then" if job.engine == "flux" else ""
 
 
 def _forcing(job: JobDiff) -> list[Reason]:
@@ -112,6 +160,8 @@ def _is_rerun(job: JobDiff) -> bool:
 
 def _suspension(group: Group) -> str:
     """The effect of a changed `spec.suspend`, which stops or starts pods in place; with a queue, the queue decides."""
+    if group[0].overruled:
+        return "suspend has no effect, because Kueue decides when pods run"
     if any(job.after is None or job.after.queue for job in group):
         return ""
     for reason in group[0].reasons:

@@ -27,6 +27,7 @@ _LONGEST = 800
 
 _TITLES: dict[Change, str] = {
     "delete": "🔴 Deleted",
+    "orphan": "🔴 Left running: no longer in git, but not pruned",
     "restart": "🟠 Restarts",
     "needs-suspend": "🟡 Changes only while suspended",
     "new": "🟢 New",

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trainform.diagnostics import dotted
 from trainform.k8s.tree import Tree, name_of
 from trainform.review.diff.compare import FieldChange, compare, renamed
+from trainform.review.diff.delivery import Engine, Pruning, holds_back, leaves_to_kueue, pruning
 from trainform.review.diff.highlights import Highlight, highlights
 from trainform.review.diff.totals import Ask, Totals
-from trainform.review.diff.update_rules import ORDER, Change, Rule, class_of, is_suspended, needs_new_run, rule
+from trainform.review.diff.update_rules import (
+    ORDER,
+    Change,
+    Rule,
+    asks_for_suspension,
+    class_of,
+    is_suspended,
+    needs_new_run,
+    rule,
+)
 
 HIDDEN = "(hidden)"
 """Shown instead of a Secret's contents, encrypted or not."""
@@ -48,15 +58,29 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class JobDiff:
     """The change of one job. `new_name` is set if its JobSet is a new object under another name (`naming:
-    content-hash`); `before` and `after` are its requests, if known. `highlights` are what a reviewer must see."""
+    content-hash`), `old_name` if the present one has another name than the job. `engine` applies the job; `held`: it
+    leaves some of what changes as it is; `overruled`: Kueue decides about a changed `suspend`. `pruning` is that of the
+    present JobSet, `pod_group` the PodGroup to delete with it. `before` and `after` are its requests, if known.
+    `highlights` are what a reviewer must see."""
 
     id: JobId
     change: Change
     reasons: tuple[Reason, ...] = ()
     new_name: str = ""
+    old_name: str = ""
+    engine: Engine = "none"
+    held: bool = False
+    overruled: bool = False
+    pruning: Pruning = "automatic"
+    pod_group: str = ""
     before: Ask | None = None
     after: Ask | None = None
     highlights: tuple[Highlight, ...] = ()
+
+    @property
+    def keeps_running(self) -> bool:
+        """Whether the present JobSet stays in the cluster although it is no longer in git."""
+        return self.pruning == "never" and (self.change == "orphan" or bool(self.new_name))
 
     @property
     def full_name(self) -> str:
@@ -107,29 +131,62 @@ class Diff:
 
 
 def diff_job(
-    job: JobId, before: Sequence[Tree], after: Sequence[Tree], untouched: Sequence[Tree] | None = None
+    job: JobId,
+    before: Sequence[Tree],
+    after: Sequence[Tree],
+    untouched: Sequence[Tree] | None = None,
+    engine: Engine = "none",
 ) -> JobDiff | None:
     """The change of a job with these objects, or None if nothing differs. A job without objects before is new, without
     objects after is deleted. `untouched` are the job's current objects had its TrainJob not changed: what differs there
     too is inherited. None means that nothing else changed."""
     old, new = _Version.of(job, before), _Version.of(job, after)
     if not after:
-        return JobDiff(job, "delete") if before else None
+        return _removal(old, engine) if before else None
     told = highlights(old.objects.values(), new.objects.values(), new.shown)
     if not before:
-        return JobDiff(job, "new", highlights=told)
+        return JobDiff(job, "new", engine=engine, highlights=told)
     inherited = {_identity(*each) for each in _field_changes(old, _Version.of(job, untouched or before))}
     found = list(_field_changes(old, new))
     if not found and old.name == new.name:
         return None
     reasons = [_reason(new, tree, change, _identity(tree, change) in inherited) for tree, change in found]
+    known = _known(old, engine, told)
     if old.name != new.name:
         path, inherited_name = "metadata.name", bool(reasons) and all(reason.inherited for reason in reasons)
         renaming = Reason(f"JobSet/{new.name}", path, path, old.name, new.name, True, inherited_name)
-        return JobDiff(job, "restart", (renaming, *reasons), new.name, highlights=told)
-    rules = [_effect(tree, change) for tree, change in found]
-    change = class_of(rules, suspended=old.is_suspended or new.is_suspended)
-    return JobDiff(job, change, tuple(reasons), highlights=told)
+        return replace(known, reasons=(renaming, *reasons), new_name=new.name)
+    changed = [(old.jobset, new.jobset, change.path) for tree, change in found if tree is old.jobset and new.jobset]
+    overruled = any(leaves_to_kueue(*each) for each in changed)
+    held = any(holds_back(engine, *each) for each in changed if not leaves_to_kueue(*each))
+    change = "restart" if held else _class(old, new, found)
+    return replace(known, change=change, reasons=tuple(reasons), held=held, overruled=overruled)
+
+
+def _known(old: _Version, engine: Engine, told: tuple[Highlight, ...] = ()) -> JobDiff:
+    """A restart, with what is known of a job that is there already."""
+    return JobDiff(
+        old.job,
+        "restart",
+        old_name="" if old.name == old.job[2] else old.name,
+        engine=engine,
+        pruning=pruning(old.jobset) if old.jobset else "automatic",
+        pod_group=next((name_of(tree) for tree in old.objects.values() if tree["kind"] == "PodGroup"), ""),
+        highlights=told,
+    )
+
+
+def _removal(old: _Version, engine: Engine) -> JobDiff:
+    known = _known(old, engine)
+    return replace(known, change="orphan" if known.pruning == "never" else "delete")
+
+
+def _class(old: _Version, new: _Version, found: Sequence[tuple[Tree, FieldChange]]) -> Change:
+    """What the API makes of the changes, all in one update."""
+    was = old.jobset is not None and is_suspended(old.jobset)
+    asked = new.jobset is not None and asks_for_suspension(new.jobset)
+    suspended = was or (new.jobset is not None and is_suspended(new.jobset))
+    return class_of((_effect(tree, change) for tree, change in found), suspended=suspended, throughout=was and asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +194,8 @@ class _Version:
     """A job's objects by group, kind and name, named as if the JobSet had the job's name. `name` is the JobSet's
     own."""
 
+    job: JobId
     name: str
-    called: str
     objects: dict[tuple[str, str, str], Tree]
 
     @classmethod
@@ -147,17 +204,17 @@ class _Version:
         name = names[0] if len(names) == 1 and names[0] else job[2]
         if name != job[2]:
             trees = [renamed(tree, name, job[2]) for tree in trees]
-        return cls(name, job[2], {_key(tree): tree for tree in trees})
+        return cls(job, name, {_key(tree): tree for tree in trees})
 
     def shown(self, tree: Tree) -> str:
         """Kind and actual name: `JobSet/llm-x7k2m4pq`."""
         name = name_of(tree)
-        hashed = tree["kind"] not in _SECRETS and name.startswith(self.called)
-        return f"{tree['kind']}/{self.name + name.removeprefix(self.called) if hashed else name}"
+        hashed = tree["kind"] not in _SECRETS and name.startswith(self.job[2])
+        return f"{tree['kind']}/{self.name + name.removeprefix(self.job[2]) if hashed else name}"
 
     @property
-    def is_suspended(self) -> bool:
-        return any(is_suspended(tree) for tree in self.objects.values() if tree["kind"] == "JobSet")
+    def jobset(self) -> Tree | None:
+        return next((tree for tree in self.objects.values() if tree["kind"] == "JobSet"), None)
 
 
 def _key(tree: Tree) -> tuple[str, str, str]:

@@ -22,6 +22,7 @@ _DIM: Style = {"dim": True}
 _PRIVILEGE: Style = {"bold": True}
 _STYLES: dict[Change, Style] = {
     "delete": {"fg": "red", "bold": True},
+    "orphan": {"fg": "red"},
     "restart": {"fg": "red"},
     "needs-suspend": {"fg": "yellow"},
     "new": {"fg": "green"},

@@ -2,7 +2,8 @@
 
 A JobSet's rules are its CRD's (`self == oldSelf` on its policies: two values must be equal, but a value may appear or
 vanish) and its webhook's (replicated jobs and `managedBy` never change; five fields of pod templates may, while the
-JobSet is or becomes suspended). Kueue's webhook adds rules for its labels.
+JobSet is or becomes suspended). Kueue's webhook adds rules for its labels. What an engine asks of the API in the first
+place is in `delivery`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from trainform.k8s.tree import Tree, table
 from trainform.review.capacity.demand import PRIORITY_LABEL, QUEUE_LABEL
 from trainform.review.diff.compare import FieldChange
 
-Change = Literal["new", "in-place", "needs-suspend", "restart", "delete", "behind"]
+Change = Literal["new", "in-place", "needs-suspend", "restart", "orphan", "delete", "behind"]
 
-ORDER: tuple[Change, ...] = ("delete", "restart", "needs-suspend", "new", "in-place", "behind")
+ORDER: tuple[Change, ...] = ("delete", "orphan", "restart", "needs-suspend", "new", "in-place", "behind")
 """Order of changes in reports, most severe first."""
 
 RERUN_PATH: Path = ("metadata", "annotations", "trainform.dev/rerun")
@@ -33,13 +34,15 @@ class Rule(IntEnum):
     ANYTIME = 0
     SUSPENDED = 1
     """While the JobSet is suspended, or in the update that suspends or resumes it."""
-    NEVER = 2
+    STAYS_SUSPENDED = 2
+    """While the JobSet is suspended, and the update leaves it suspended."""
+    NEVER = 3
 
 
 _POLICIES = ("network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies")
 _FREE = ("suspend", "ttlSecondsAfterFinished", "coordinator")
 _POD_TEMPLATE = ("template", "spec", "template")
-_FREE_WHILE_SUSPENDED = (
+FREE_WHILE_SUSPENDED: tuple[Path, ...] = (
     ("metadata", "labels"),
     ("metadata", "annotations"),
     ("spec", "nodeSelector"),
@@ -74,20 +77,27 @@ def _jobset_rule(change: FieldChange) -> Rule:
             return Rule.ANYTIME if comes_or_goes and not rest else Rule.NEVER
         case ("spec", str(field), *_) if field in _FREE:
             return Rule.ANYTIME
-        case ("spec", "replicatedJobs", int(), *rest) if tuple(rest[:3]) == _POD_TEMPLATE:
-            return Rule.SUSPENDED if tuple(rest[3:5]) in _FREE_WHILE_SUSPENDED else Rule.NEVER
+        case path if is_free_while_suspended(path):
+            return Rule.SUSPENDED
         case ("spec", *_):
             return Rule.NEVER
     return Rule.ANYTIME
 
 
+def is_free_while_suspended(path: Path) -> bool:
+    """Whether a JobSet's field is one of the five of a pod template that may change while it is suspended. Kueue sets
+    them when it admits the JobSet."""
+    return path[:2] == ("spec", "replicatedJobs") and path[3:6] == _POD_TEMPLATE and path[6:8] in FREE_WHILE_SUSPENDED
+
+
 def _label_rule(label: str, before: Any, after: Any) -> Rule:
-    """Kueue's rule: the priority may change, but not be removed, nor added to a running job."""
+    """Kueue's rules: the priority may change, but not be removed, nor added to a running job; the queue and the time
+    limit only change on a suspended job that stays suspended."""
     if label == PRIORITY_LABEL:
         if after is None:
             return Rule.NEVER
         return Rule.SUSPENDED if before is None else Rule.ANYTIME
-    return Rule.SUSPENDED if label in (QUEUE_LABEL, MAX_EXEC_LABEL) else Rule.ANYTIME
+    return Rule.STAYS_SUSPENDED if label in (QUEUE_LABEL, MAX_EXEC_LABEL) else Rule.ANYTIME
 
 
 def needs_new_run(kind: str, path: Path) -> bool:
@@ -99,15 +109,20 @@ def needs_new_run(kind: str, path: Path) -> bool:
     return kind == "JobSet" and path == RERUN_PATH
 
 
-def class_of(rules: Iterable[Rule], *, suspended: bool) -> Change:
-    """A job's change, from the rules of its changed fields; `suspended` before or after the update."""
+def class_of(rules: Iterable[Rule], *, suspended: bool, throughout: bool = False) -> Change:
+    """A job's change, from the rules of its changed fields; `suspended` before or after the update, or `throughout`."""
     gravest = max(rules, default=Rule.ANYTIME)
     if gravest == Rule.NEVER:
         return "restart"
-    return "needs-suspend" if gravest == Rule.SUSPENDED and not suspended else "in-place"
+    most = Rule.STAYS_SUSPENDED if throughout else Rule.SUSPENDED if suspended else Rule.ANYTIME
+    return "needs-suspend" if gravest > most else "in-place"
+
+
+def asks_for_suspension(jobset: Tree) -> bool:
+    """Whether an update to this JobSet suspends it, or leaves it suspended."""
+    return table(jobset, "spec").get("suspend") is True
 
 
 def is_suspended(jobset: Tree) -> bool:
     """Whether a rendered JobSet is certainly suspended. With a queue, Kueue decides that regardless of git."""
-    labels = labels_of(jobset)
-    return table(jobset, "spec").get("suspend") is True and QUEUE_LABEL not in labels
+    return asks_for_suspension(jobset) and QUEUE_LABEL not in labels_of(jobset)

@@ -17,6 +17,7 @@ from trainform.review.diff.update_rules import Change
 
 VERBS: dict[Change, str] = {
     "delete": "deleted",
+    "orphan": "left running",
     "restart": "restarts",
     "needs-suspend": "needs suspending",
     "new": "new",

@@ -187,13 +187,17 @@ def _difference(tree: _WorkingTree) -> Diff:
     before = versions_before(tree.scope, jobs)
     after = {job: _version(tree, job) for job in jobs}
     same = unchanged_train_jobs(tree.scope, tree.environments, before, after)
+    engines = {each.name: each.environment.spec.gitops.engine for each in tree.environments if each.environment}
     found = Diff()
     for job in jobs:
         old, new = before[job], after[job]
         asks = _ask(old), _ask(new)
-        found.totals.add(job[0], *asks)
-        if one := diff_job(job, old.objects, new.objects, same.get(job)):
+        one = diff_job(job, old.objects, new.objects, same.get(job), engines.get(job[0], "none"))
+        if one:
             found.jobs.append(replace(one, before=asks[0], after=asks[1]))
+        found.totals.add(job[0], *asks)
+        if one and one.keeps_running:
+            found.totals.add(job[0], None, asks[0])
     changed = {job.id for job in found.jobs}
     _add_behind(found, changed, tree)
     others = [job for job in tree.overview.jobs() if tree.concerns(job)]

@@ -16,7 +16,8 @@ from trainform.io.paths import JobId, lockfile_path, snapshot_file
 from trainform.output import flux
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
-from trainform.workspace.behind import third_party, third_party_code
+from trainform.workspace.applied import judge_behind
+from trainform.workspace.behind import current_inputs, third_party, third_party_code
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
@@ -147,7 +148,7 @@ def _verify_chunk(
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
     examination = _Examination.of(environments, locks)
     verdicts = examination.verdicts()
-    faults = _faults(environments, locks, stats, [*examination.frozen, *elsewhere])
+    faults = _faults(environments, examination, stats, elsewhere)
     found = Verification(
         stats=stats,
         problems=chunk.portable(chunk.own(problems)),
@@ -175,17 +176,25 @@ def _remember(found: Verification, examination: _Examination, chunk: Chunk) -> N
 
 
 def _faults(
-    environments: Sequence[EnvironmentInputs], locks: LockStore, stats: ChunkStats, left_out: Sequence[JobId]
+    environments: Sequence[EnvironmentInputs],
+    examination: _Examination,
+    stats: ChunkStats,
+    elsewhere: Sequence[JobId],
 ) -> list[Diagnostic]:
-    """Errors that prevent `render`. If every job is frozen, nothing is compiled."""
+    """Errors of jobs that are not frozen, which prevent `render`, and of the manifests of those that are behind."""
+    frozen, locks = examination.frozen, examination.locks
+    left_out = [*frozen, *elsewhere]
     for each in environments:
         take_frozen(each, locks)
-    if not any(each.train_jobs() for each in environments):
+    has_jobs = any(each.train_jobs() for each in environments)
+    outcome = compile_environments(environments, wants_job=has_jobs)
+    applied = judge_behind(locks.repository, frozen.values(), current_inputs(environments, outcome))
+    errors = [each for found in applied.values() for each in found if each.severity == "error"]
+    if not has_jobs:
         stats.jobs = {each.name: sum(job[0] == each.name for job in left_out) for each in environments}
-        return []
-    outcome = compile_environments(environments)
+        return errors
     stats.add_outcome(environments, outcome, left_out)
-    return outcome.errors()
+    return [*outcome.errors(), *errors]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,48 @@
+"""Judge the manifests of jobs that are behind: their inputs may be clean while an engine still applies what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from trainform.diagnostics import Diagnostic
+from trainform.workspace.compilation import installed
+from trainform.workspace.frozen import FrozenJob, rendered_documents
+
+if TYPE_CHECKING:
+    from trainform.io.paths import JobId
+    from trainform.io.repository import Repository
+    from trainform.workspace.fingerprint import CurrentInputs
+
+
+def judge_behind(
+    repository: Repository, frozen: Iterable[FrozenJob], current: Mapping[str, CurrentInputs]
+) -> dict[JobId, list[Diagnostic]]:
+    """What is wrong with the manifests of the `frozen` jobs that are behind, by today's Environment. The manifests of
+    the others are what today's inputs give, so nothing is found there that compiling them does not tell."""
+    behind: dict[str, list[FrozenJob]] = {}
+    for job in frozen:
+        if current[job.id[0]].causes(job.lock.pins, job.id[1]):
+            behind.setdefault(job.id[0], []).append(job)
+    if not behind:
+        return {}
+    from trainform.core.applied import Applied, judge
+
+    plugins = [each.plugin for each in installed()]
+    found: dict[JobId, list[Diagnostic]] = {}
+    for environment, jobs in behind.items():
+        applied = [Applied(job.document, rendered_documents(repository, job)) for job in jobs]
+        judged = judge(applied, current[environment].inputs, plugins)
+        found |= {
+            job.id: [_with_way_out(job, each) for each in told] for job, told in zip(jobs, judged, strict=True) if told
+        }
+    return found
+
+
+def _with_way_out(job: FrozenJob, problem: Diagnostic) -> Diagnostic:
+    """Nobody edits rendered files: the way out leads through the job."""
+    _, namespace, name = job.id
+    hint = (
+        f"the job is frozen: run `trainform upgrade {namespace}/{name}` to render it from today's inputs, or change it"
+    )
+    return problem._replace(hint=hint)
