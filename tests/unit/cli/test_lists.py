@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import yaml
+
 from trainform import __version__
 
 MINE = """\
@@ -70,3 +72,25 @@ def test_plugins_in_the_order_in_which_they_run(trainform):
 
 def test_plugins_as_a_table(trainform):
     assert trainform("plugins").out.splitlines()[0].split() == ["NAME", "PACKAGE", "VERSION"]
+
+
+def test_a_shipped_runtime_can_be_seen(root, trainform):
+    ran = trainform("runtimes", "show", "torch-distributed")
+    assert ran.code == 0
+    assert yaml.safe_load(ran.out)["metadata"]["name"] == "torch-distributed"
+
+
+def test_an_ejected_runtime_is_the_shipped_one_and_is_never_overwritten(root, trainform):
+    assert trainform("runtimes", "show", "--eject", "torch-distributed").code == 0
+    copy = root / "runtimes" / "torch-distributed.yaml"
+    assert copy.read_text() == trainform("runtimes", "show", "torch-distributed").out
+    copy.write_text(f"# ours\n{copy.read_text()}")
+    ran = trainform("runtimes", "show", "--eject", "torch-distributed")
+    assert (ran.code, copy.read_text()[:6]) == (2, "# ours")
+    assert "TF706" in ran.err
+
+
+def test_an_unknown_runtime_has_a_near_name(root, trainform):
+    ran = trainform("runtimes", "show", "torch-distribted")
+    assert ran.code == 2
+    assert 'did you mean "torch-distributed"?' in ran.err

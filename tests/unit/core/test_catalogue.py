@@ -93,6 +93,23 @@ def test_a_job_with_a_command_draws_no_warning(name):
     assert [d for d in job["diagnostics"] if d["severity"] == "warning"] == []
 
 
+@each_runtime
+@pytest.mark.parametrize("engine", ["none", "argocd", "flux"])
+@pytest.mark.parametrize("naming", ["stable", "content-hash"])
+def test_each_runtime_renders_clean_with_every_engine_and_naming(name, engine, naming):
+    environment = f"""\
+apiVersion: trainform.dev/v1alpha1
+kind: Environment
+metadata: {{name: prod}}
+spec: {{namespace: ml, gitops: {{engine: {engine}, naming: {naming}}}}}
+---
+"""
+    more = ", trainer: {numNodes: 2, command: [sh, train.sh]}"
+    (job,) = trainform.compile_stream(environment + SMALLEST.format(name=name, more=more))["jobs"]
+    assert [d for d in job["diagnostics"] if d["severity"] != "info"] == []
+    assert job["objects"]
+
+
 @pytest.mark.parametrize("name", ["deepspeed-distributed", "mlx-distributed"])
 def test_an_mpi_launcher_waits_for_the_sshd_of_the_nodes(name):
     jobset = smallest(name)["objects"][-1]
