@@ -177,6 +177,7 @@ CODES: dict[str, str] = {
     "TF634": "nothing starts the processes of a node",
     "TF635": "parallelism or completions replaced",
     "TF636": "variables of another MPI version",
+    "TF637": "access token in the clear",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

@@ -155,20 +155,20 @@ def layout_of(environment: Any) -> Layout:
     return Layout(one_file=gitops.layout == "per-job", kustomization=gitops.kustomization)
 
 
-def rendered_documents(repository: Repository, job: FrozenJob) -> list[Document]:
-    """The documents of the objects in a frozen job's files. Leaves out files that cannot be read."""
-    from trainform import source
+def rendered_files(repository: Repository, job: FrozenJob) -> dict[str, bytes]:
+    """The files with a frozen job's objects, by path. Leaves out those that cannot be read."""
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)
     texts = {file: repository.read(file) for file in (f"{folder}/{name}" for name in job.lock.files if name != FILE)}
-    return [
-        each for file, text in texts.items() if isinstance(text, bytes) for each in source.load(text, file).documents
-    ]
+    return {file: text for file, text in texts.items() if isinstance(text, bytes)}
 
 
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
     """The objects in a frozen job's files, in the order of a compile."""
+    from trainform import source
     from trainform.core.finish import kind_order
 
-    return sorted((document.tree for document in rendered_documents(repository, job)), key=kind_order)
+    files = rendered_files(repository, job)
+    documents = [document for file, text in files.items() for document in source.load(text, file).documents]
+    return sorted((document.tree for document in documents), key=kind_order)
