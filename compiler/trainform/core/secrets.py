@@ -3,6 +3,8 @@ certificate. No plaintext key is ever held here: a need is a name, and a key fil
 
 from __future__ import annotations
 
+import re
+from base64 import b64decode
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainform.k8s.tree import Tree, metadata_of, table
@@ -49,6 +51,44 @@ class SecretNeed(NamedTuple):
     def file(self) -> str:
         """The name of its key file. Namespaces contain no dot, so no two Secrets share a file."""
         return f"{self.namespace}.{self.name}.yaml"
+
+
+_MARKS = (
+    b"PRIVATE KEY",
+    b"AGE-SECRET-KEY-",
+    b"PuTTY-User-Key-File",
+    b"secret-key",
+    b"LS0tLS1CRUdJTi",
+    b"QUdFLVNFQ1JFVC1LRVkt",
+)
+"""One of these is in every text with a private key; nearly all texts have none, and need no further search."""
+
+_PRIVATE_KEY = re.compile(
+    rb"-----BEGIN (?!ENCRYPTED)(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|[\s#\"'+])*[A-Za-z0-9+/=]{16}"
+    rb"|AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{20}"
+    rb"|PuTTY-User-Key-File-\d+:[^\n]*\s+Encryption: none"
+    rb"|secret-key\s*=\s*\\?[\"'][^\"'\s]{40}"
+)
+"""A private key of PEM, OpenSSH, PGP, age, PuTTY or CURVE that no passphrase protects, with the beginning of its body:
+a command that only looks for such a line is none."""
+
+_ENCODED = re.compile(rb"(?:LS0tLS1CRUdJTi|QUdFLVNFQ1JFVC1LRVkt)[A-Za-z0-9+/=\s]+")
+"""Base64 of what a key starts with, as in a Secret's `data`."""
+
+
+def find_private_key(text: bytes) -> int | None:
+    """Where in a file's text an unencrypted private key starts, plain or in base64; None if there is none."""
+    if not any(mark in text for mark in _MARKS):
+        return None
+    found = [each.start() for each in [_PRIVATE_KEY.search(text)] if each]
+    found += [each.start() for each in _ENCODED.finditer(text) if _PRIVATE_KEY.search(_decoded(each[0]))]
+    return min(found, default=None)
+
+
+def _decoded(text: bytes) -> bytes:
+    """Base64 that may be followed by other words."""
+    joined = b"".join(text.split()).partition(b"=")[0]
+    return b64decode(joined[: len(joined) // 4 * 4])
 
 
 def is_key_file(tree: Tree) -> bool:

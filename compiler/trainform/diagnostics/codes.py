@@ -180,6 +180,7 @@ CODES: dict[str, str] = {
     "TF635": "parallelism or completions replaced",
     "TF636": "variables of another MPI version",
     "TF637": "job that Kueue deletes under a GitOps engine",
+    "TF638": "access token in the clear",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

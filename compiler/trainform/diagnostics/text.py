@@ -10,8 +10,8 @@ from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.excerpt import excerpt
 from trainform.diagnostics.order import counted, folded, gravest, summary
 
-SILENT = ("TF156",)
-"""Codes whose source line is not shown, because it holds a private key."""
+SILENT = ("TF156", "TF638")
+"""Codes whose source line is not shown, because it holds a private key or a token."""
 
 _LONGEST = 1000
 """Maximum characters of a message, hint or field, which may quote user text of any length."""

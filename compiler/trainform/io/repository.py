@@ -58,6 +58,16 @@ class Repository(NamedTuple):
         """Every YAML or JSON file below a folder of the repository."""
         return list_files(self.root, folder)
 
+    def key_files(self, folder: str) -> list[str]:
+        """Every file in the folder for keys of an Environment's `folder`, whatever its name ends with, sorted."""
+        path = f"{folder}/{KEYS}"
+        try:
+            with os.scandir(located(self.root, path)) as found:
+                names = sorted(entry.name for entry in found if entry.is_file(follow_symlinks=False))
+        except OSError:
+            return []  # `listed` reports what is wrong with the folder
+        return [f"{path}/{name}" for name in names]
+
     def at(self, path: str) -> Listing:
         """The file `path`, or the files below it; `path` is relative to the current folder, else to the root. Files
         outside the repository get absolute paths; a link of the repository does not lead there. The root itself stands

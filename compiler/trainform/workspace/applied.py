@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
 from trainform.workspace.compilation import installed
-from trainform.workspace.frozen import FrozenJob, rendered_documents
+from trainform.workspace.frozen import FrozenJob, rendered_files
+from trainform.workspace.inputs import PRIVATE_KEY, load
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -31,8 +32,14 @@ def judge_behind(
     plugins = [each.plugin for each in installed()]
     found: dict[JobId, list[Diagnostic]] = {}
     for environment, jobs in behind.items():
-        applied = [Applied(job.document, rendered_documents(repository, job)) for job in jobs]
+        read = [[load(*file) for file in rendered_files(repository, job).items()] for job in jobs]
+        applied = [
+            Applied(job.document, [document for file in files for document in file.documents])
+            for job, files in zip(jobs, read, strict=True)
+        ]
         judged = judge(applied, current[environment].inputs, plugins)
+        for told, files in zip(judged, read, strict=True):
+            told += [problem for file in files for problem in file.diagnostics if problem.code == PRIVATE_KEY]
         found |= {
             job.id: [_with_way_out(job, each) for each in told] for job, told in zip(jobs, judged, strict=True) if told
         }

@@ -11,11 +11,19 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.git import GitError, left_out
-from trainform.io.place import WholeFile, file_error
+from trainform.io.place import WholeFile
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.scope import watched
-from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
+from trainform.workspace.inputs import (
+    PRIVATE_KEY,
+    EnvironmentInputs,
+    SourceDocuments,
+    in_the_clear,
+    load,
+    load_job_file,
+    private_keys,
+)
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
@@ -142,20 +150,21 @@ def load_files(repository: Repository, files: Iterable[str]) -> SourceDocuments:
     for file in dict.fromkeys(files):
         data = repository.read(file)
         sources.add(SourceDocuments([], [data]) if isinstance(data, Diagnostic) else load(file, data))
-    sources.diagnostics += _private_keys(sources.documents)
+    told = {problem.file for problem in sources.diagnostics if problem.code == PRIVATE_KEY}
+    sources.diagnostics += [each for each in _private_keys(sources.documents) if each.file not in told]
     return sources
 
 
 def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
-    """An error for each file with an unencrypted private key, even if no compiled job uses it. Shows only its name."""
+    """An error for each file with a Secret for jobs that is not encrypted, even if no compiled job uses it. Shows only
+    its name."""
     secrets = [document for document in documents if document.tree.get("kind") == "Secret"]
     if not secrets:
         return []
     from trainform.core.secrets import is_in_the_clear, is_key_file
 
-    hint = "consider the key compromised: remove the file, and make new keys with `trainform keys`"
     found = [document.file for document in secrets if is_key_file(document.tree) and is_in_the_clear(document.tree)]
-    return [file_error("TF156", file, "holds an unencrypted private key", hint) for file in dict.fromkeys(found)]
+    return [in_the_clear(file) for file in dict.fromkeys(found)]
 
 
 def _environments(repository: Repository) -> list[EnvironmentInputs]:
@@ -195,7 +204,11 @@ def _folder_sources(repository: Repository, folder: str) -> SourceDocuments:
     """The documents of the plain files in an environment's folder."""
     listing = repository.listed(folder)
     sources = SourceDocuments([], list(listing.diagnostics))
-    sources.add(load_files(repository, [file for file in listing.files if not is_template(file)]))
+    loaded = [file for file in listing.files if not is_template(file)]
+    sources.add(load_files(repository, loaded))
+    for file in sorted({*repository.key_files(folder)} - {*loaded}):
+        data = repository.read(file)
+        sources.diagnostics += private_keys(file, data) if isinstance(data, bytes) else [data]
     sources.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in sources.diagnostics]
     return sources
 

@@ -155,21 +155,21 @@ def layout_of(environment: Any) -> Layout:
     return Layout(one_file=gitops.layout == "per-job", kustomization=gitops.kustomization)
 
 
-def rendered_documents(repository: Repository, job: FrozenJob) -> list[Document]:
-    """The documents of the objects in a frozen job's files. Leaves out files that cannot be read, and what is no
-    object, after an edit by hand."""
-    from trainform import source
-    from trainform.k8s.tree import text
+def rendered_files(repository: Repository, job: FrozenJob) -> dict[str, bytes]:
+    """The files with a frozen job's objects, by path. Leaves out those that cannot be read."""
     from trainform.output.kustomization import FILE
 
     folder = job_folder(repository.settings.rendered, *job.id)
-    read = {file: repository.read(file) for file in (f"{folder}/{name}" for name in job.lock.files if name != FILE)}
-    loaded = (source.load(data, file) for file, data in read.items() if isinstance(data, bytes))
-    return [each for found in loaded for each in found.documents if text(each.tree, "kind")]
+    texts = {file: repository.read(file) for file in (f"{folder}/{name}" for name in job.lock.files if name != FILE)}
+    return {file: text for file, text in texts.items() if isinstance(text, bytes)}
 
 
 def rendered_objects(repository: Repository, job: FrozenJob) -> list[dict[str, Any]]:
-    """The objects in a frozen job's files, in the order of a compile."""
+    """The objects in a frozen job's files, in the order of a compile; without what is none, after an edit by hand."""
+    from trainform import source
     from trainform.core.finish import kind_order
+    from trainform.k8s.tree import text
 
-    return sorted((document.tree for document in rendered_documents(repository, job)), key=kind_order)
+    files = rendered_files(repository, job)
+    documents = [each for file, data in files.items() for each in source.load(data, file).documents]
+    return sorted((each.tree for each in documents if text(each.tree, "kind")), key=kind_order)

@@ -6,14 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trainform.diagnostics import Diagnostic, Position
+from trainform.io.place import file_error
+
 if TYPE_CHECKING:
     from trainform.api import Environment, Read
-    from trainform.diagnostics import Diagnostic
     from trainform.source import Document
 
 STDIN = "<stdin>"
 DEFAULT = "default"
 """The environment's name in a repository that declares none."""
+
+PRIVATE_KEY = "TF156"
 
 
 @dataclass(slots=True)
@@ -69,8 +73,22 @@ def load(file: str, data: bytes) -> SourceDocuments:
     from trainform.workspace.fingerprint import digest_of_file
 
     loaded = source.load(data, file)
-    is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or loaded.diagnostics)
-    return SourceDocuments(loaded.documents, loaded.diagnostics, {file: digest_of_file(data)} if is_single else {})
+    problems = [*loaded.diagnostics, *private_keys(file, data)]
+    is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or problems)
+    return SourceDocuments(loaded.documents, problems, {file: digest_of_file(data)} if is_single else {})
+
+
+def private_keys(file: str, data: bytes) -> list[Diagnostic]:
+    """An error (TF156) if a file holds an unencrypted private key, in whatever field. Never shows the line."""
+    from trainform.core.secrets import find_private_key
+
+    start = find_private_key(data)
+    return [] if start is None else [in_the_clear(file, Position(data.count(b"\n", 0, start) + 1, 1))]
+
+
+def in_the_clear(file: str, at: Position | None = None) -> Diagnostic:
+    hint = "consider the key compromised: remove it, and make new keys with `trainform keys`"
+    return file_error(PRIVATE_KEY, file, "holds an unencrypted private key", hint)._replace(at=at)
 
 
 def read_stream(data: bytes) -> EnvironmentInputs:
@@ -88,4 +106,4 @@ def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> SourceDo
 
     values = inputs.environment.spec.values if inputs.environment else {}
     loaded = load_template(data, file, values)
-    return SourceDocuments(loaded.documents, loaded.diagnostics)
+    return SourceDocuments(loaded.documents, [*loaded.diagnostics, *private_keys(file, data)])

@@ -28,6 +28,7 @@ from trainform_plugins.lints.references import unresolved_references
 from trainform_plugins.lints.resources import hardly_meant, limit_without_its_request, limits_only
 from trainform_plugins.lints.scale import crowded_job, gang_without_timeout
 from trainform_plugins.lints.shared_memory import little_shared_memory
+from trainform_plugins.lints.tokens import tokens_in_the_clear
 from trainform_plugins.lints.torchrun import contradicting_flags
 from trainform_plugins.lints.variables import variables_of_jax, variables_of_torchrun
 
@@ -62,6 +63,7 @@ LINTS = (
     crowded_job,
     marks_without_effect,
     values_reach_no_initializer,
+    tokens_in_the_clear,
 )
 """The lints of the finished JobSet, one function each; the docstring says why it exists."""
 

@@ -96,3 +96,20 @@ def test_other_shards_and_jobs_that_are_current_are_left_alone(frozen, trainform
     ran = trainform("validate")
     assert ran.code == 2
     assert "rendered/prod/ml/bert" not in ran.out
+
+
+@pytest.mark.parametrize("command", ["validate", "check"])
+def test_a_private_key_in_a_frozen_manifest_is_an_error(frozen, trainform, monkeypatch, command):
+    """An earlier version rendered it."""
+    key = "AGE-SECRET-KEY-1" + "Q" * 58
+    write(frozen, RUNTIME, runtime(image=f"example/train:1\n                  env: [{{name: KEY, value: {key}}}]"))
+    with monkeypatch.context() as earlier:
+        earlier.setattr("trainform.core.secrets.find_private_key", lambda text: None)
+        assert trainform("upgrade", "--all").code == 0
+    write(frozen, RUNTIME, runtime())
+    ran = trainform(command)
+    assert ran.code == 2
+    assert f"{JOBSET}:" in ran.out + ran.err
+    assert "error TF156" in ran.out + ran.err
+    assert "run `trainform upgrade ml/llm`" in ran.out + ran.err
+    assert "QQQQ" not in ran.out + ran.err

@@ -209,6 +209,36 @@ def test_a_key_in_the_clear_is_an_error_though_no_job_is_compiled(jobs, trainfor
     assert "treasure" not in ran.err + ran.out
 
 
+AGE = "AGE-SECRET-KEY-1" + "Q" * 58
+
+
+@pytest.mark.parametrize("command", ["render", "check", "validate"])
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("environments/prod/keys/id_age", "{key}\n"),
+        (
+            "environments/prod/facts.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{any: {key}}}\n",
+        ),
+        ("jobs/own.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData: {{any: {key}}}\n"),
+        ("runtimes/own.yaml", "# {key}\n"),
+        ("jobs/new.yaml.j2", "# {key}\n"),
+    ],
+)
+def test_a_private_key_is_an_error_in_any_file_that_is_read(jobs, trainform, command, place, text):
+    environment(jobs, "mode: reference")
+    assert trainform("render").code == 0
+    assert trainform("check").code == 0
+    (jobs / place).parent.mkdir(exist_ok=True)
+    (jobs / place).write_text(text.format(key=AGE))
+    ran = trainform(command)
+    line = text[: text.index("{key}")].count("\n") + 1
+    assert ran.code == 2
+    assert f"{place}:{line}:1: error TF156: holds an unencrypted private key" in ran.err + ran.out
+    assert "QQQQ" not in ran.err + ran.out
+
+
 def test_a_broken_key_file_is_told_without_showing_its_lines(jobs, trainform):
     environment(jobs, SEALED)
     (jobs / SSH_FILE).write_text("stringData: {ssh-privatekey: hidden treasure]\n")

@@ -327,3 +327,31 @@ def test_a_device_may_have_a_name_of_its_own(name):
     assert (
         told(compiled(trainer={"resourcesPerNode": {"limits": {name: 1, "memory": "1Gi", "cpu": "64"}}}), "TF619") == []
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("hf_" + "a" * 34, "Hugging Face token"),
+        ("AKIA" + "A" * 16, "AWS access key"),
+        ("--token=ghp_" + "a" * 36, "GitHub token"),
+        ("glpat-" + "a" * 20, "GitLab token"),
+        ("hf_home", ""),
+        ("s3://bucket/AKIA", ""),
+        ("sha256:" + "a" * 64, ""),
+        ("$(HF_TOKEN)", ""),
+    ],
+)
+@pytest.mark.parametrize("place", ["trainer", "sidecar", "command"])
+def test_tokens_in_the_clear_are_told_without_showing_them(text, kind, place):
+    env = {"env": [{"name": "OWN", "value": text}]}
+    given: dict[str, Tree] = {
+        "trainer": {"trainer": env},
+        "sidecar": {"others": ({"name": "log", "image": IMAGE, **env},)},
+        "command": {"trainer": {"command": ["torchrun", "train.py", text]}},
+    }
+    result = compiled(**given[place])
+    found = [each for each in result["diagnostics"] if each["code"] == "TF638"]
+    assert [each["severity"] for each in found] == ["warning"] * bool(kind)
+    assert all(f"looks like a {kind}" in each["message"] for each in found)
+    assert text not in str(found)

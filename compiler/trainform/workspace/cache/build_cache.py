@@ -178,7 +178,8 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
     if workspace.problems or any(listing.diagnostics for listing in listings):
         return None
     digest = hashlib.sha256(repr((repository.settings, *shipped_runtimes())).encode())
-    for file in (file for listing in listings for file in listing.files):
+    raw = [file for folder in repository.environments() for file in repository.key_files(folder)]
+    for file in (*(file for listing in listings for file in listing.files), *raw):
         data = repository.read(file)
         if not isinstance(data, bytes):
             return None

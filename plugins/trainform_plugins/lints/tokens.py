@@ -1,0 +1,39 @@
+"""The lint about access tokens written out in a manifest."""
+
+from __future__ import annotations
+
+import re
+
+from trainform_plugins.lints.finished import Finished, texts
+
+KINDS = {
+    "Hugging Face token": r"hf_[A-Za-z0-9]{30,}",
+    "AWS access key": r"(?:AKIA|ASIA)[A-Z0-9]{16}",
+    "GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,}",
+    "GitLab token": r"glpat-[\w-]{20,}",
+    "Google API key": r"AIza[\w-]{35}",
+    "OpenAI key": r"sk-(?:proj-)?[A-Za-z0-9_-]{40,}",
+    "Slack token": r"xox[abprs]-[A-Za-z0-9-]{20,}",
+}
+"""How the tokens of a service look."""
+
+TOKENS = {kind: re.compile(rf"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9_])") for kind, pattern in KINDS.items()}
+
+
+def tokens_in_the_clear(job: Finished) -> None:
+    """A token in a variable or a command line is for everybody who may read the repository, the job or its pods.
+
+    Why: git keeps it for ever. Bites: anyone who moves a command line from a notebook to a TrainJob. The message never
+    quotes the value.
+    """
+    for pods in job.jobset.jobs:
+        for container in pods.all_containers:
+            for at, text in texts(container):
+                kind = next((kind for kind, token in TOKENS.items() if token.search(text)), "")
+                if kind:
+                    job.plan.warn(
+                        "TF638",
+                        f"holds what looks like a {kind}, for everybody who may read the repository or the job",
+                        hint="revoke it, put a new one into a Secret, and read that with valueFrom: {secretKeyRef: …}",
+                        **job.text(pods, container, at),
+                    )
