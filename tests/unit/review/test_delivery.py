@@ -115,7 +115,7 @@ def test_pruning_follows_the_annotations_of_the_applied_object(annotations, expe
 def test_a_job_that_nothing_prunes_is_left_running():
     found = changed([jobset(annotations={FLUX_PRUNE: "disabled"})], [], "flux")
     assert (found.change, found.keeps_running) == ("orphan", True)
-    assert consequence([found]) == "nothing prunes it: it keeps running until you delete JobSet llm"
+    assert consequence([found]) == "keeps running until you delete JobSet llm, as nothing prunes it"
     assert headline(Diff([found])) == "1 job left running"
 
 
