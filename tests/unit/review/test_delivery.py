@@ -45,6 +45,10 @@ def changed(before, after, engine="none") -> JobDiff:
     [
         ("argocd", {}, {"nodeSelector": ZONE}, "needs-suspend"),
         ("flux", {}, {"nodeSelector": ZONE}, "needs-suspend"),
+        ("none", {"suspend": True}, {"labels": QUEUED}, "needs-suspend"),
+        ("none", {"suspend": True}, {"labels": QUEUED, "suspend": True}, "in-place"),
+        ("none", {}, {"labels": QUEUED, "suspend": True}, "needs-suspend"),
+        ("none", {"suspend": True}, {"nodeSelector": ZONE}, "in-place"),
         ("argocd", {"suspend": True}, {}, "in-place"),
         ("flux", {"suspend": True}, {}, "in-place"),
         ("none", {"labels": QUEUED}, {"labels": QUEUED, "nodeSelector": ZONE}, "needs-suspend"),
