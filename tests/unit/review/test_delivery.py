@@ -45,6 +45,10 @@ def changed(before, after, engine="none") -> JobDiff:
     [
         ("argocd", {}, {"nodeSelector": ZONE}, "needs-suspend"),
         ("flux", {}, {"nodeSelector": ZONE}, "needs-suspend"),
+        ("none", {"suspend": True}, {"labels": QUEUED}, "needs-suspend"),
+        ("none", {"suspend": True}, {"labels": QUEUED, "suspend": True}, "in-place"),
+        ("none", {}, {"labels": QUEUED, "suspend": True}, "needs-suspend"),
+        ("none", {"suspend": True}, {"nodeSelector": ZONE}, "in-place"),
         ("argocd", {"suspend": True}, {}, "in-place"),
         ("flux", {"suspend": True}, {}, "in-place"),
         ("none", {"labels": QUEUED}, {"labels": QUEUED, "nodeSelector": ZONE}, "needs-suspend"),
@@ -115,7 +119,7 @@ def test_pruning_follows_the_annotations_of_the_applied_object(annotations, expe
 def test_a_job_that_nothing_prunes_is_left_running():
     found = changed([jobset(annotations={FLUX_PRUNE: "disabled"})], [], "flux")
     assert (found.change, found.keeps_running) == ("orphan", True)
-    assert consequence([found]) == "nothing prunes it: it keeps running until you delete JobSet llm"
+    assert consequence([found]) == "keeps running until you delete JobSet llm, as nothing prunes it"
     assert headline(Diff([found])) == "1 job left running"
 
 

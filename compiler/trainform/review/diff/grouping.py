@@ -76,7 +76,7 @@ def consequence(group: Group) -> str:
             return told + (f"; it asked for {_asked(job.before)}" if job.before else "")
         case "orphan":
             told = f"; it asks for {_asked(job.before)}" if job.before else ""
-            return f"nothing prunes it: it keeps running until you delete JobSet {_present_name(job)}{told}"
+            return f"keeps running until you delete JobSet {_present_name(job)}, as nothing prunes it{told}"
         case "new":
             return f"asks for {_asked(job.after)}" if job.after else ""
     return _suspension(group)

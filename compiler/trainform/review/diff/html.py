@@ -20,9 +20,9 @@ from trainform.review.diff.wording import (
 )
 
 STYLE = """\
-:root { color-scheme: light dark; --line: #8884; --delete: #c62828; --orphan: #c62828; --restart: #d84315;
+:root { color-scheme: light dark; --line: #8884; --delete: #c62828; --orphan: var(--delete); --restart: #d84315;
   --needs-suspend: #a66f00; --new: #2e7d32; --in-place: #1565c0; }
-@media (prefers-color-scheme: dark) { :root { --delete: #ff8a80; --orphan: #ff8a80; --restart: #ffab91;
+@media (prefers-color-scheme: dark) { :root { --delete: #ff8a80; --restart: #ffab91;
   --needs-suspend: #ffd54f; --new: #a5d6a7; --in-place: #90caf9; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 code { font: 0.9em ui-monospace, monospace; overflow-wrap: anywhere; }

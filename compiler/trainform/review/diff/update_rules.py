@@ -25,6 +25,7 @@ ORDER: tuple[Change, ...] = ("delete", "orphan", "restart", "needs-suspend", "ne
 
 RERUN_PATH: Path = ("metadata", "annotations", "trainform.dev/rerun")
 
+WORKLOAD_LABEL = "kueue.x-k8s.io/prebuilt-workload-name"
 MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
@@ -91,13 +92,13 @@ def is_free_while_suspended(path: Path) -> bool:
 
 
 def _label_rule(label: str, before: Any, after: Any) -> Rule:
-    """Kueue's rules: the priority may change, but not be removed, nor added to a running job; the queue and the time
-    limit only change on a suspended job that stays suspended."""
+    """Kueue's rules: the priority may change, but not be removed. Adding one, and any change of the other labels, needs
+    a suspended job that stays suspended."""
     if label == PRIORITY_LABEL:
         if after is None:
             return Rule.NEVER
-        return Rule.SUSPENDED if before is None else Rule.ANYTIME
-    return Rule.STAYS_SUSPENDED if label in (QUEUE_LABEL, MAX_EXEC_LABEL) else Rule.ANYTIME
+        return Rule.STAYS_SUSPENDED if before is None else Rule.ANYTIME
+    return Rule.STAYS_SUSPENDED if label in (QUEUE_LABEL, MAX_EXEC_LABEL, WORKLOAD_LABEL) else Rule.ANYTIME
 
 
 def needs_new_run(kind: str, path: Path) -> bool:
