@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trainform.workspace.lints import Lints
+
 if TYPE_CHECKING:
     from trainform.api import Environment, Read
     from trainform.diagnostics import Diagnostic
@@ -35,7 +37,7 @@ class SourceDocuments:
 class EnvironmentInputs:
     """Everything compiled for one environment: the Environment, its facts and keys, runtimes, jobs. `folder` is empty
     for `default`; a folder without `document` has an unreadable Environment. `partial`: there are more jobs than these.
-    `reads` holds documents parsed earlier."""
+    `reads` holds documents parsed earlier. `lints`: how the team wants findings told."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -44,6 +46,7 @@ class EnvironmentInputs:
     sources: SourceDocuments = field(default_factory=SourceDocuments)
     partial: bool = False
     reads: Mapping[Document, Read] = field(default_factory=dict)
+    lints: Lints = field(default_factory=Lints)
 
     @property
     def namespace(self) -> str:

@@ -177,7 +177,9 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
     listings = [repository.runtimes(), *map(repository.listed, repository.environments())]
     if workspace.problems or any(listing.diagnostics for listing in listings):
         return None
-    digest = hashlib.sha256(repr((repository.settings, *shipped_runtimes())).encode())
+    digest = hashlib.sha256(
+        repr((repository.settings, sorted(workspace.lints.known.items()), *shipped_runtimes())).encode()
+    )
     for file in (file for listing in listings for file in listing.files):
         data = repository.read(file)
         if not isinstance(data, bytes):
