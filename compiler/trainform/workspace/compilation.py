@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.workspace import InvocationError
-from trainform.workspace.lints import Judged, judge
+from trainform.workspace.lints import Judgement, judge
 
 if TYPE_CHECKING:
     from trainform.api import Read
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     failures: list[PluginFailure]
     compilations: list[Compilation]
     catalogue: Catalogue
-    judged: Judged
+    judged: Judgement
 
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]
@@ -57,7 +57,7 @@ def compile_environments(
     cache = {} if cache is None else cache
     for each in environments:
         cache.update(each.reads)
-    compilations, judged = [], Judged()
+    compilations, judged = [], Judgement()
     for each in environments:
         compilation = compile_documents(
             each.sources.documents,

@@ -75,7 +75,7 @@ def _applies(rule: LintRule, file: str) -> bool:
 
 
 @dataclass(slots=True)
-class Judged:
+class Judgement:
     """What became of findings. `silences` are all comments, `used` are those that silenced something."""
 
     suppressed: list[Suppressed] = field(default_factory=list)
@@ -83,26 +83,26 @@ class Judged:
     used: set[Silence] = field(default_factory=set)
     findings: set[Finding] = field(default_factory=set)
 
-    def add(self, other: Judged) -> None:
+    def add(self, other: Judgement) -> None:
         self.suppressed += other.suppressed
         self.silences |= other.silences
         self.used |= other.used
         self.findings |= other.findings
 
-    def mapped(self, portable: Callable[[list[Diagnostic]], list[Diagnostic]]) -> Judged:
+    def mapped(self, portable: Callable[[list[Diagnostic]], list[Diagnostic]]) -> Judgement:
         """With diagnostics that can be sent to another process."""
         told = portable([each.diagnostic for each in self.suppressed])
         suppressed = [each._replace(diagnostic=one) for each, one in zip(self.suppressed, told, strict=True)]
         return replace(self, suppressed=suppressed)
 
 
-def judge(compilation: Compilation, documents: Iterable[Document], lints: Lints, judged: Judged) -> Compilation:
+def judge(compilation: Compilation, documents: Iterable[Document], lints: Lints, judged: Judgement) -> Compilation:
     """The compilation as the team wants it told; a job with a finding raised to an error has no objects."""
     return _Judge(lints, _silences(documents), judged).compilation(compilation)
 
 
 class _Judge:
-    def __init__(self, lints: Lints, silences: Mapping[tuple[str, int], list[Silence]], judged: Judged) -> None:
+    def __init__(self, lints: Lints, silences: Mapping[tuple[str, int], list[Silence]], judged: Judgement) -> None:
         self.lints = lints
         self.silences = silences
         self.judged = judged
@@ -181,7 +181,7 @@ def _read(file: str, comment: Comment, text: str) -> Silence | None:
     return Silence(file, comment.line, codes, (match[2] or "").strip(), comment.at, text)
 
 
-def remarks(judged: Judged, *, complete: bool) -> list[Diagnostic]:
+def remarks(judged: Judgement, *, complete: bool) -> list[Diagnostic]:
     """What is wrong with the comments themselves. Only a `complete` run knows which of them silence nothing."""
     told = []
     for each in sorted(judged.silences):

@@ -14,7 +14,7 @@ from trainform.workspace.behind import Behind, behind, behind_diagnostics, curre
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.frozen import frozen_jobs
-from trainform.workspace.lints import Judged, baseline_bytes, remarks
+from trainform.workspace.lints import Judgement, baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 
@@ -33,7 +33,7 @@ class Validation:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     behind: Behind = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
-    judged: Judged = field(default_factory=Judged)
+    judged: Judgement = field(default_factory=Judgement)
 
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
