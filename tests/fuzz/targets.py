@@ -83,7 +83,7 @@ def lockfiles(data: bytes) -> None:
 def settings(data: bytes) -> None:
     """Every folder of `trainform.yaml` is below the root."""
     found, problems = parse_settings(data)
-    for folder in found:
+    for folder in found.folders:
         assert not folder.startswith("/")
         assert ".." not in folder.split("/")
     assert all(problem.position for problem in problems)

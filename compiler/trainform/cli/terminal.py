@@ -21,12 +21,13 @@ def print_text(text: str, stream: TextIO | None = None) -> None:
     (stream or sys.stdout).write(text)
 
 
-def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
+def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO, *, short: bool = False) -> None:
+    """`short`: see `render_text`."""
     told = list(diagnostics)
     if told:  # most runs have none and need not import this
         from trainform.diagnostics.text import render_text
 
-        stream.write(render_text(told, colour=wants_colour(stream)))
+        stream.write(render_text(told, colour=wants_colour(stream), short=short))
 
 
 def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic], stream: TextIO) -> None:

@@ -5,6 +5,8 @@ A released code never changes its meaning: it can be retired, but not reused. Ke
 
 from __future__ import annotations
 
+import re
+
 from trainform.diagnostics.deviations import DEVIATIONS
 
 CODES: dict[str, str] = {
@@ -181,6 +183,8 @@ CODES: dict[str, str] = {
     "TF636": "variables of another MPI version",
     "TF637": "job that Kueue deletes under a GitOps engine",
     "TF638": "access token in the clear",
+    "TF639": "ignore comment without a reason",
+    "TF640": "ignore comment that silences nothing",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",
@@ -204,8 +208,23 @@ CODES: dict[str, str] = {
     "TF721": "invalid function configuration",
     "TF731": "unmanaged file in rendered/",
     "TF732": "lists of an earlier version",
+    "TF733": "unreadable baseline of findings",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     # TFDxx: deliberate deviations from the controller
     **{f"TF{code}": deviation.title for code, deviation in DEVIATIONS.items()},
 }
+
+_ALWAYS_ERRORS = re.compile(
+    r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
+    r"|360|36[23]|401|50[1-4]|62[013])"
+)
+"""Codes without a milder form: the API, the controller or JobSet would refuse what they report."""
+
+
+def is_adjustable(code: str) -> bool:
+    """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx and TF9xx
+    concern the repository and trainform, not what a job says."""
+    deviation = DEVIATIONS.get(code.removeprefix("TF"))
+    is_error = _ALWAYS_ERRORS.fullmatch(code) or (deviation is not None and deviation.severity == "error")
+    return not (is_error or code.startswith(("TF7", "TF9")))

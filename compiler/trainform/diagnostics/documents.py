@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from trainform.diagnostics.diagnostic import Diagnostic
 from trainform.diagnostics.order import in_order
+from trainform.diagnostics.silence import Suppressed, by_reason
 
 API_VERSION = "trainform.dev/v1alpha1"
 
@@ -38,9 +39,16 @@ def render_result(jobs: Iterable[RenderedJob], diagnostics: Iterable[Diagnostic]
     }
 
 
-def validate_result(diagnostics: Iterable[Diagnostic]) -> dict[str, Any]:
-    """The `ValidateResult` document: every problem, in the order of the text output."""
-    return {"apiVersion": API_VERSION, "kind": "ValidateResult", "diagnostics": _told(diagnostics)}
+def validate_result(diagnostics: Iterable[Diagnostic], suppressed: Iterable[Suppressed] = ()) -> dict[str, Any]:
+    """The `ValidateResult` document: every problem, in the order of the text output; and, if there are any, the
+    `suppressed` ones, each with its `suppression`."""
+    result = {"apiVersion": API_VERSION, "kind": "ValidateResult", "diagnostics": _told(diagnostics)}
+    told = [
+        one | {"suppression": group[0].to_json()}
+        for group in by_reason(suppressed)
+        for one in _told(each.diagnostic for each in group)
+    ]
+    return result | ({"suppressed": told} if told else {})
 
 
 def _job(job: RenderedJob) -> dict[str, Any]:

@@ -115,5 +115,16 @@ def brief(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], str]:
     return told, ", ".join(counted(count, severity) for severity, count in left.items() if count)
 
 
+def first_of_kinds(told: list[Diagnostic]) -> tuple[list[Diagnostic], dict[str, int]]:
+    """Every error, the first problem of each other code, and how many more of it there are."""
+    shown, more = [], dict[str, int]()
+    for each in told:
+        if each.severity == "error" or each.code not in more:
+            shown.append(each)
+        if each.severity != "error":
+            more[each.code] = more.get(each.code, -1) + 1
+    return shown, {code: count for code, count in more.items() if count}
+
+
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -11,6 +11,8 @@ from urllib.parse import quote
 from trainform.diagnostics.annotation import STDIN, message, title
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.order import folded
+from trainform.diagnostics.pages import help_of
+from trainform.diagnostics.silence import Suppressed, by_reason
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -22,15 +24,17 @@ NOWHERE = "trainform.yaml"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def sarif_log(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "") -> dict[str, Any]:
+def sarif_log(
+    diagnostics: Iterable[Diagnostic], version: str, prefix: str = "", suppressed: Iterable[Suppressed] = ()
+) -> dict[str, Any]:
     """One log with one run: a result per problem, and a rule per code that occurs. Columns count characters from 1.
 
     `version` is trainform's. `prefix` is the path from the checkout's root to the root of the files, with a trailing
-    slash; empty if they are the same.
+    slash; empty if they are the same. `suppressed` become results with a suppression.
     """
-    told = folded(diagnostics)
-    codes = sorted({each.code for each in told})
-    rules = [{"id": code, "shortDescription": {"text": title(code)}} for code in codes]
+    told: _Told = [*((each, None) for each in folded(diagnostics)), *_hushed(suppressed)]
+    codes = sorted({each.code for each, _ in told})
+    rules = [{"id": code, "shortDescription": {"text": title(code)}, **help_of(code)} for code in codes]
     run = {
         "tool": {"driver": {"name": "trainform", "version": version, "rules": rules}},
         "columnKind": "unicodeCodePoints",
@@ -40,13 +44,22 @@ def sarif_log(diagnostics: Iterable[Diagnostic], version: str, prefix: str = "")
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _results(told: list[Diagnostic], codes: list[str], prefix: str) -> list[dict[str, Any]]:
+_Told = list[tuple[Diagnostic, Suppressed | None]]
+
+
+def _hushed(suppressed: Iterable[Suppressed]) -> _Told:
+    """Suppressed problems in order, each once."""
+    return [(one, group[0]) for group in by_reason(suppressed) for one in folded(each.diagnostic for each in group)]
+
+
+def _results(told: _Told, codes: list[str], prefix: str) -> list[dict[str, Any]]:
     seen: Counter[str] = Counter()
     results = []
-    for each in told:
+    for each, why in told:
         identity = _identity(each)
         seen[identity] += 1
-        results.append(_result(each, codes.index(each.code), f"{identity}:{seen[identity]}", prefix))
+        result = _result(each, codes.index(each.code), f"{identity}:{seen[identity]}", prefix)
+        results.append(result | ({"suppressions": [why.to_json()]} if why else {}))
     return results
 
 

@@ -8,7 +8,8 @@ from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.excerpt import excerpt
-from trainform.diagnostics.order import counted, folded, gravest, summary
+from trainform.diagnostics.order import counted, first_of_kinds, folded, gravest, summary
+from trainform.diagnostics.pages import page
 
 SILENT = ("TF156", "TF638")
 """Codes whose source line is not shown, because it holds a private key or a token."""
@@ -36,14 +37,21 @@ MOST = 1000
 """Most problems to print; of more, the gravest."""
 
 
-def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool) -> str:
+def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool, short: bool = False) -> str:
     """Every problem once, in order, then a summary line; empty if there are none. Of more than `MOST`, the others are
-    counted. `colour` adds ANSI escapes; the caller checks whether output is a terminal."""
+    counted. `short`: one warning and info per code, a count of the others, and where the codes are explained. `colour`
+    adds ANSI escapes; the caller checks whether output is a terminal."""
     told = folded(diagnostics)
     if not told:
         return ""
-    shown = gravest(told, MOST)
-    left_out = [f"and {counted(len(told) - len(shown), 'more problem')}"] if len(shown) < len(told) else []
+    chosen, more = first_of_kinds(told) if short else (told, {})
+    shown = gravest(chosen, MOST)
+    left_out = [f"and {counted(len(chosen) - len(shown), 'more problem')}"] if len(shown) < len(chosen) else []
+    if more:
+        counts = ", ".join(f"{count} more {code}" for code, count in sorted(more.items()))
+        left_out.append(f"{counts}: --all shows them")
+    if short and (pages := [page(code) for code in sorted({each.code for each in chosen}) if page(code)]):
+        left_out.append(f"cause and cure of each code: {', '.join(pages)}")
 
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)

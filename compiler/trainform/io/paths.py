@@ -11,6 +11,7 @@ from trainform.io.links import LinkError, beneath, leads_out, located
 FOLDER = ".trainform"
 LOCKS = f"{FOLDER}/locks"
 SNAPSHOTS = f"{FOLDER}/snapshots"
+BASELINE = f"{FOLDER}/baseline.json"
 
 JobId = tuple[str, str, str]
 """Environment, namespace and name."""

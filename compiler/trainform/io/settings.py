@@ -1,10 +1,13 @@
-"""`trainform.yaml`: the folders of a repository."""
+"""`trainform.yaml`: the folders of a repository, and which findings its team wants to hear of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path
+from trainform.diagnostics.codes import CODES, is_adjustable
+from trainform.diagnostics.order import SEVERITIES
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.links import folded, names_git
 
@@ -14,18 +17,34 @@ if TYPE_CHECKING:
 FILE = "trainform.yaml"
 
 
+class LintRule(NamedTuple):
+    """The severity of findings by code, or `off`; for files that match one of `paths`, or for all (None)."""
+
+    severities: Mapping[str, str]
+    paths: tuple[str, ...] | None = None
+
+
 class Settings(NamedTuple):
-    """Folders relative to the root, with `/`. Every key has a default."""
+    """Folders relative to the root, with `/`; then rules for findings, of which the last that fits counts. Every key
+    has a default."""
 
     jobs: str = "jobs"
     runtimes: str = "runtimes"
     environments: str = "environments"
     rendered: str = "rendered"
+    lints: tuple[LintRule, ...] = ()
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return self.jobs, self.runtimes, self.environments, self.rendered
 
 
 _OURS = ".trainform"
 
-KEYS = Settings._fields
+FOLDERS = ("jobs", "runtimes", "environments", "rendered")
+LINTS, BY_PATH = "lints", "lintsByPath"
+KEYS = (*FOLDERS, LINTS, BY_PATH)
+_CHOICES = (*SEVERITIES, "off")
 
 
 def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
@@ -42,8 +61,21 @@ def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
         problems += _problems(loaded.documents[0])
     if problems or not loaded.documents:
         return Settings(), problems
-    given: dict[str, str] = loaded.documents[0].tree
-    return Settings(**{key: _normal(folder) for key, folder in given.items()}), []
+    given = loaded.documents[0].tree
+    folders = {key: _normal(given[key]) for key in FOLDERS if key in given}
+    return Settings(**folders, lints=tuple(_rules(given))), []
+
+
+def _rules(tree: dict[str, Any]) -> Iterator[LintRule]:
+    if LINTS in tree:
+        yield LintRule({code: _severity(each) for code, each in tree[LINTS].items()})
+    for entry in tree.get(BY_PATH, []):
+        yield LintRule({code: _severity(each) for code, each in entry[LINTS].items()}, tuple(entry["paths"]))
+
+
+def _severity(value: Any) -> Any:
+    """YAML reads a plain `off` as false."""
+    return "off" if value is False else value
 
 
 def _problems(document: Document) -> list[Diagnostic]:
@@ -57,6 +89,10 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         hint = did_you_mean(key, KEYS) or f"known keys: {', '.join(KEYS)}"
         at = document.key_position(path)
         return [Diagnostic("TF101", "error", "unknown field", hint, path, document, at)]
+    if key == LINTS:
+        return _lint_problems(document, folder, path)
+    if key == BY_PATH:
+        return _by_path_problems(document, folder)
     if not isinstance(folder, str):
         code, message = "TF102", "must be a string: a folder of this repository"
     elif not folder or folder.startswith("/") or "\\" in folder or ".." in folder.split("/"):
@@ -70,20 +106,70 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
     return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]
 
 
+_LINTS_EXAMPLE = "write lints: {TF608: off, TF604: error}"
+_BY_PATH_EXAMPLE = "write - {paths: [jobs/legacy/**], lints: {TF607: off}}"
+
+
+def _lint_problems(document: Document, tree: Any, path: Path) -> list[Diagnostic]:
+    """Each code must be one that a team may set, each value a severity."""
+    if not isinstance(tree, dict):
+        return [Diagnostic("TF102", "error", "must map codes to severities", _LINTS_EXAMPLE, path, document)]
+    problems = []
+    for code, value in tree.items():
+        told = _code_problem(code) or _value_problem(value)
+        if told:
+            at = document.key_position((*path, code))
+            problems.append(Diagnostic("TF703", "error", *told, path=(*path, code), place=document, at=at))
+    return problems
+
+
+def _code_problem(code: str) -> tuple[str, str] | None:
+    if code.startswith("TF") and code not in CODES:
+        return f"there is no code {code}", did_you_mean(code, CODES) or "see `docs/codes`"
+    if not is_adjustable(code):
+        return f"{code} cannot be set: it reports errors, not advice", "remove it, and fix what it reports"
+    return None
+
+
+def _value_problem(value: Any) -> tuple[str, str] | None:
+    if _severity(value) in _CHOICES:
+        return None
+    return "must be error, warning, info or off", did_you_mean(str(value), _CHOICES) or _LINTS_EXAMPLE
+
+
+def _by_path_problems(document: Document, tree: Any) -> list[Diagnostic]:
+    if not isinstance(tree, list):
+        return [Diagnostic("TF102", "error", "must be a list", _BY_PATH_EXAMPLE, (BY_PATH,), document)]
+    return [problem for index, entry in enumerate(tree) for problem in _rule_problems(document, entry, index)]
+
+
+def _rule_problems(document: Document, entry: Any, index: int) -> list[Diagnostic]:
+    path: Path = (BY_PATH, index)
+    if not isinstance(entry, dict) or entry.keys() != {"paths", LINTS}:
+        message = "must have paths and lints, and nothing else"
+        return [Diagnostic("TF703", "error", message, _BY_PATH_EXAMPLE, path, document)]
+    paths = entry["paths"]
+    problems = _lint_problems(document, entry[LINTS], (*path, LINTS))
+    if not isinstance(paths, list) or not paths or not all(isinstance(each, str) and each for each in paths):
+        message = "must be a list of file patterns"
+        problems.append(Diagnostic("TF703", "error", message, "write [jobs/legacy/**]", (*path, "paths"), document))
+    return problems
+
+
 def _normal(folder: str) -> str:
     return "/".join(part for part in folder.split("/") if part not in ("", "."))
 
 
-def _overlaps(document: Document, tree: dict[str, str]) -> list[Diagnostic]:
+def _overlaps(document: Document, tree: dict[str, Any]) -> list[Diagnostic]:
     """Output must not be read as input, nor overwrite our state or git's."""
-    folders = {key: _normal(tree.get(key, key)) for key in KEYS}
+    folders = {key: _normal(tree.get(key, key)) for key in FOLDERS}
     if folded(folders["rendered"].split("/")[0]) == _OURS:
         message = f'"{folders["rendered"]}" is reserved and cannot hold output'
         return [Diagnostic("TF703", "error", message, 'write "rendered: rendered"', ("rendered",), document)]
     return [
         Diagnostic("TF703", "error", f'"rendered" and "{key}" must not be inside each other',
                    "choose separate folders", path=("rendered",), place=document)
-        for key in KEYS[:-1]
+        for key in FOLDERS[:-1]
         if _within(folders["rendered"], folders[key]) or _within(folders[key], folders["rendered"])
     ]  # fmt: skip
 

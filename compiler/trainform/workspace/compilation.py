@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.workspace import InvocationError
+from trainform.workspace.lints import Judgement, judge
 
 if TYPE_CHECKING:
     from trainform.api import Read
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 
 class Outcome(NamedTuple):
     """Compiled jobs with their own diagnostics, and the diagnostics of the whole stream or repository. `compilations`
-    has one entry per environment, in the given order."""
+    has one entry per environment, in the given order. `judged`: what became of findings that are not told."""
 
     jobs: list[CompiledJob]
     diagnostics: list[Diagnostic]
     failures: list[PluginFailure]
     compilations: list[Compilation]
     catalogue: Catalogue
+    judged: Judgement
 
     def all_diagnostics(self) -> list[Diagnostic]:
         return [*self.diagnostics, *(each for job in self.jobs for each in job.diagnostics)]
@@ -55,8 +57,9 @@ def compile_environments(
     cache = {} if cache is None else cache
     for each in environments:
         cache.update(each.reads)
-    compilations = [
-        compile_documents(
+    compilations, judged = [], Judgement()
+    for each in environments:
+        compilation = compile_documents(
             each.sources.documents,
             catalogue=catalogue,
             plugins=plugins,
@@ -65,14 +68,13 @@ def compile_environments(
             partial=each.partial,
             observe=observe,
         )
-        for each in environments
-    ]
+        compilations.append(judge(compilation, each.sources.documents, each.lints, judged))
     told = [*problems, *(each for compilation in compilations for each in compilation.diagnostics)]
     if not wants_job or has_errors([problem for each in environments for problem in each.sources.diagnostics]):
         told = [each for each in told if each.code != "TF202"]
     jobs = [job for compilation in compilations for job in compilation.jobs]
     failures = [failure for compilation in compilations for failure in compilation.failures]
-    return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations, catalogue)
+    return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations, catalogue, judged)
 
 
 def installed() -> tuple[Installed, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -11,8 +12,10 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.git import GitError, left_out
-from trainform.io.place import WholeFile
+from trainform.io.paths import BASELINE, file_bytes
+from trainform.io.place import WholeFile, file_error, os_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
+from trainform.io.settings import FILE
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.scope import watched
 from trainform.workspace.inputs import (
@@ -24,6 +27,7 @@ from trainform.workspace.inputs import (
     load_job_file,
     private_keys,
 )
+from trainform.workspace.lints import Kind, Lints, read_baseline
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
@@ -31,10 +35,13 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 
-def discover(root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None) -> Workspace:
-    """Open the repository at `root`. `environments` limits it; `paths` replace the jobs folder of the settings."""
+def discover(
+    root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None, *, all_known: bool = False
+) -> Workspace:
+    """Open the repository at `root`. `environments` limits it; `paths` replace the jobs folder of the settings.
+    `all_known`: take every finding for known, to write a new baseline."""
     repository, problems = open_repository(root)
-    return Workspace(repository, problems, environments, paths)
+    return Workspace(repository, problems, environments, paths, all_known=all_known)
 
 
 class Workspace:
@@ -47,9 +54,12 @@ class Workspace:
         problems: Sequence[Diagnostic] = (),
         asked: Sequence[str] = (),
         paths: Sequence[str] | None = None,
+        *,
+        all_known: bool = False,
     ) -> None:
         self.repository = repository
-        self.problems = list(problems)
+        self.lints, unusable = _lints(repository, all_known)
+        self.problems = [*problems, *unusable]
         self.asked = asked
         self.locks = LockStore(repository)
         self.reads: dict[Document, Read] = {}
@@ -62,6 +72,7 @@ class Workspace:
         _check_asked(self.asked, found, self.repository)
         reader = _Reader(self.repository)
         for each in found:
+            each.lints = self.lints
             each.sources.diagnostics += self.listing_problems
             each.sources.add(reader.read(self._runtimes.files, each))
         return [each for each in found if not self.asked or each.name in self.asked]
@@ -72,6 +83,11 @@ class Workspace:
         runtimes = set(self._runtimes.files)
         files = dict.fromkeys(file for listing in self._job_listings for file in listing.files)
         return [file for file in files if file not in runtimes]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every job of every environment is read."""
+        return self._paths is None and not self.asked
 
     @property
     def listing_problems(self) -> list[Diagnostic]:
@@ -119,6 +135,27 @@ class Workspace:
             sources.add(reader.read([file for file in own if wanted is None or file in wanted], each))
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
+
+
+def _lints(repository: Repository, all_known: bool) -> tuple[Lints, list[Diagnostic]]:
+    """The team's settings and its baseline, and why they cannot be used."""
+    from trainform.api.selectors import matches_path
+
+    rules, problems = repository.settings.lints, []
+    try:
+        for rule in rules:
+            matches_path(rule.paths or (), "")
+    except re.error as error:
+        problems.append(file_error("TF703", FILE, f"lintsByPath has an invalid pattern: {error}"))
+        rules = ()
+    known: dict[Kind, int] = {}
+    try:
+        if not all_known:
+            known, unreadable = read_baseline(file_bytes(repository.root, BASELINE))
+            problems += unreadable
+    except OSError as error:
+        problems.append(os_error("TF701", BASELINE, error, "cannot be read"))
+    return Lints(rules, known, all_known), problems
 
 
 class _Reader:

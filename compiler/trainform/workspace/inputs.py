@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic, Position
 from trainform.io.place import file_error
+from trainform.workspace.lints import Lints
 
 if TYPE_CHECKING:
     from trainform.api import Environment, Read
@@ -39,7 +40,7 @@ class SourceDocuments:
 class EnvironmentInputs:
     """Everything compiled for one environment: the Environment, its facts and keys, runtimes, jobs. `folder` is empty
     for `default`; a folder without `document` has an unreadable Environment. `partial`: there are more jobs than these.
-    `reads` holds documents parsed earlier."""
+    `reads` holds documents parsed earlier. `lints`: how the team wants findings told."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -48,6 +49,7 @@ class EnvironmentInputs:
     sources: SourceDocuments = field(default_factory=SourceDocuments)
     partial: bool = False
     reads: Mapping[Document, Read] = field(default_factory=dict)
+    lints: Lints = field(default_factory=Lints)
 
     @property
     def namespace(self) -> str:

@@ -7,12 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
+from trainform.io.paths import BASELINE, links_out
+from trainform.workspace import InvocationError
 from trainform.workspace.applied import judge_behind
 from trainform.workspace.behind import Behind, behind, behind_diagnostics, current_inputs, merge
 from trainform.workspace.compilation import compile_environments
+from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.frozen import frozen_jobs
+from trainform.workspace.lints import Judgement, baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
-from trainform.workspace.shards import Shard, take_other_shards
+from trainform.workspace.shards import ALL, Shard, take_other_shards
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure
@@ -32,10 +37,12 @@ class Validation:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     behind: Behind = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
+    judged: Judgement = field(default_factory=Judgement)
 
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
-    """Every problem of a shard's jobs and of shared inputs, including which jobs are behind."""
+    """Every problem of a shard's jobs and of shared inputs, including which jobs are behind, and comments that silence
+    nothing, if everything is read."""
     whole = Validation()
     parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
     for part in parts:
@@ -43,9 +50,27 @@ def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation
         whole.files |= part.files
         whole.diagnostics += part.diagnostics
         whole.failures += part.failures
+        whole.judged.add(part.judged)
     whole.behind = merge(part.behind for part in parts)
     whole.diagnostics += behind_diagnostics(whole.behind)
+    whole.diagnostics += remarks(whole.judged, complete=shard == ALL and workspace.is_complete)
     return whole
+
+
+def write_baseline(root: str, workers: int = 0) -> Validation:
+    """Make the findings of a repository known, whatever an earlier baseline says; with errors, other than those that
+    the team's settings make of findings, nothing is written."""
+    from trainform.io.staging import writing
+    from trainform.io.writer import write
+
+    if outside := links_out(root):
+        raise InvocationError(f"{outside[0]} leads out of the repository: remove the link")
+    with writing(root) as staging:
+        workspace = discover(root, all_known=True)
+        found = validate(workspace, ALL, workers)
+        if not has_errors(found.diagnostics):
+            write(staging, BASELINE, baseline_bytes(found.judged.findings))
+        return found
 
 
 def validate_stream(inputs: EnvironmentInputs) -> Validation:
@@ -53,8 +78,10 @@ def validate_stream(inputs: EnvironmentInputs) -> Validation:
     documents = inputs.sources.documents
     outcome = compile_environments([inputs], wants_job=not documents)
     files = {document.file for document in documents}
-    found = outcome.all_diagnostics()
-    return Validation(documents=len(documents), files=files, diagnostics=found, failures=outcome.failures)
+    found = [*outcome.all_diagnostics(), *remarks(outcome.judged, complete=True)]
+    return Validation(
+        documents=len(documents), files=files, diagnostics=found, failures=outcome.failures, judged=outcome.judged
+    )
 
 
 def _validate_chunk(
@@ -83,6 +110,7 @@ def _validate_chunk(
         diagnostics=[*chunk.found(outcome, every_place=True), *chunk.portable(applied, every_place=True)],
         behind=behind([(job.id, job.lock.pins) for job in frozen], current),
         failures=outcome.failures,
+        judged=outcome.judged.mapped(partial(chunk.portable, every_place=True)),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainform.diagnostics.codes import CODES
+from trainform.diagnostics.codes import CODES, is_adjustable
 
 ROOT = Path(__file__).parents[3]
 SOURCES = sorted(
@@ -35,3 +35,17 @@ def test_codes_stand_in_order():
 def test_a_title_is_a_short_phrase(title):
     assert 0 < len(title) <= 60
     assert not title.endswith(".")
+
+
+MILD = sorted(
+    {
+        code
+        for path in (ROOT / "golden").glob("*/*/expected/diagnostics.txt")
+        for code in re.findall(r"^\S+: (?:warning|info) (TF\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+)
+
+
+@pytest.mark.parametrize("code", MILD)
+def test_a_team_may_set_every_code_that_is_a_warning_somewhere(code):
+    assert is_adjustable(code)

@@ -33,18 +33,26 @@ FORMATS = ("text", "json", "sarif", "junit", "github")
     type=click.Choice(["warning", "info"]),
     help="Exit 1 on diagnostics of this severity or higher (errors exit 2).",
 )
+@click.option("--all", "everything", is_flag=True, help="On a terminal, show every finding, not one of each code.")
+@click.option(
+    "--write-baseline",
+    is_flag=True,
+    help="Write the warnings and infos there are now to .trainform/baseline.json, so that only new ones are shown.",
+)
 @scale_options
 @repository_options
 def validate(
     paths: tuple[str, ...],
     form: str,
     fail_on: Literal["warning", "info"] | None,
+    everything: bool,
+    write_baseline: bool,
     shard: str | None,
     workers: int,
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Report every problem in the repository; write nothing.
+    """Report every problem in the repository; write nothing, except for --write-baseline.
 
     PATH is a file or a folder, which is checked together with the repository's runtimes. Without PATH, the
     whole repository is checked. "-" checks a YAML stream from stdin.
@@ -53,11 +61,15 @@ def validate(
     """
     from trainform.cli.errors import report_failures
 
+    if write_baseline:
+        if paths or shard or env:
+            raise click.UsageError("--write-baseline cannot be combined with PATH, --shard or --env")
+        return _write_baseline(chosen_root(root), workers)
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
-    if form in ("text", "json"):
-        _print(found.diagnostics, form, found.documents)
+    if form == "text":
+        _print(found, short=sys.stdout.isatty() and not everything)
     else:
-        _print_for_machines(found.diagnostics, form, sorted(found.files), fail_on or "error", chosen_root(root))
+        _print_for_machines(found, form, fail_on or "error", chosen_root(root))
     return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
 
 
@@ -86,37 +98,54 @@ def _exit_code(diagnostics: Sequence[Diagnostic], fail_on: Literal["warning", "i
     return DIFFERS if fail_on and at_least(fail_on, diagnostics) else OK
 
 
-def _print(diagnostics: Sequence[Diagnostic], form: str, documents: int) -> None:
-    from trainform.cli.terminal import print_diagnostics, print_json, print_line
-    from trainform.diagnostics.documents import validate_result
+def _write_baseline(root: str, workers: int) -> int:
+    """Make today's findings known. Errors are none: they are printed, and nothing is written."""
+    from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics.order import counted
+    from trainform.io.paths import BASELINE
+    from trainform.workspace.validate import write_baseline
 
-    if form == "json":
-        print_json(validate_result(diagnostics))
-    elif diagnostics:
-        print_diagnostics(diagnostics, sys.stdout)
+    found = write_baseline(root, workers)
+    errors = [each for each in found.diagnostics if each.severity == "error"]
+    print_diagnostics(errors, sys.stderr)
+    if not errors:
+        print_line(f"wrote {BASELINE}: {counted(len(found.judged.findings), 'known finding')}")
+    return FAULTY if errors else OK
+
+
+def _print(found: Validation, *, short: bool) -> None:
+    from trainform.cli.terminal import print_diagnostics, print_line
+    from trainform.diagnostics.order import counted
+    from trainform.io.paths import BASELINE
+
+    if found.diagnostics:
+        print_diagnostics(found.diagnostics, sys.stdout, short=short)
     else:
-        print_line(f"no problems in {counted(documents, 'document')}")
+        print_line(f"no problems in {counted(found.documents, 'document')}")
+    if known := len({each.diagnostic for each in found.judged.suppressed if each.kind == "external"}):
+        print_line(f"{counted(known, 'known finding')} not shown: see {BASELINE}")
 
 
-def _print_for_machines(
-    diagnostics: Sequence[Diagnostic], form: str, files: Sequence[str], grave: Severity, root: str
-) -> None:
+def _print_for_machines(found: Validation, form: str, grave: Severity, root: str) -> None:
     from trainform.cli.terminal import print_bytes, print_json, print_page
 
-    if form == "sarif":
+    if form == "json":
+        from trainform.diagnostics.documents import validate_result
+
+        print_json(validate_result(found.diagnostics, found.judged.suppressed))
+    elif form == "sarif":
         from trainform import __version__
         from trainform.diagnostics.sarif import sarif_log
 
-        print_json(sarif_log(diagnostics, __version__, _prefix(root)))
+        print_json(sarif_log(found.diagnostics, __version__, _prefix(root), found.judged.suppressed))
     elif form == "junit":
         from trainform.diagnostics.junit import render_junit
 
-        print_page(render_junit(diagnostics, files, grave))
+        print_page(render_junit(found.diagnostics, sorted(found.files), grave))
     else:
         from trainform.diagnostics.github import render_github
 
-        print_bytes(render_github(diagnostics, _prefix(root)).encode())
+        print_bytes(render_github(found.diagnostics, _prefix(root)).encode())
 
 
 def _prefix(root: str) -> str:

@@ -108,11 +108,13 @@ class BehindCount:
 
 @dataclass(slots=True)
 class Diff:
-    """All changed jobs, most severe first, the totals of all jobs, and every job that is behind, counted by reason."""
+    """All changed jobs, most severe first, the totals of all jobs, every job that is behind, counted by reason, and
+    `notes` of what changed besides jobs."""
 
     jobs: list[JobDiff] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
     behind: dict[str, BehindCount] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def sort(self) -> None:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
@@ -127,7 +129,13 @@ class Diff:
         from trainform.diagnostics.documents import API_VERSION
 
         jobs = [job.to_json() for job in self.jobs]
-        return {"apiVersion": API_VERSION, "kind": "DiffResult", "jobs": jobs, "totals": self.totals.to_json()}
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "DiffResult",
+            "jobs": jobs,
+            "totals": self.totals.to_json(),
+            "notes": self.notes,
+        }
 
 
 def diff_job(

@@ -74,7 +74,8 @@ def meanings(diff: Diff) -> dict[str, str]:
 
 
 def behind_lines(diff: Diff) -> Iterator[str]:
-    """One line per cause, however many jobs it has: what `render` says, and since when."""
+    """Notes; then a line per cause, however many jobs it has: what `render` says, and since when."""
+    yield from map(plain, diff.notes)
     for why, count in sorted(diff.behind.items()):
         by = "by" if count.new == count.jobs else f"{count.new} by"
         since = f"{by} this change; nothing restarts" if count.new else "before this change"

@@ -177,7 +177,8 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
     listings = [repository.runtimes(), *map(repository.listed, repository.environments())]
     if workspace.problems or any(listing.diagnostics for listing in listings):
         return None
-    digest = hashlib.sha256(repr((repository.settings, *shipped_runtimes())).encode())
+    known = sorted(workspace.lints.known.items())
+    digest = hashlib.sha256(repr((repository.settings, known, *shipped_runtimes())).encode())
     raw = [file for folder in repository.environments() for file in repository.key_files(folder)]
     for file in (*(file for listing in listings for file in listing.files), *raw):
         data = repository.read(file)

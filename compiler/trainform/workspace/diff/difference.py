@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.baseline import baseline
-from trainform.io.paths import JobId
+from trainform.io.paths import BASELINE, JobId
+from trainform.io.settings import FILE
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff_job
 from trainform.review.diff.totals import Ask, ask_of
 from trainform.workspace.behind import current_inputs
@@ -37,6 +38,7 @@ from trainform.workspace.inputs import EnvironmentInputs
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
+    from trainform.io.baseline import Baseline
     from trainform.io.repository import Repository
     from trainform.workspace.fingerprint import Cause, CurrentInputs
     from trainform.workspace.lockfile import Pins
@@ -69,7 +71,17 @@ def diff(
     while more := _also_needed(tree):
         scope = replace(scope, files=sorted({*(scope.files or ()), *more}))
         tree = _read(workspace, scope, found)
-    return Difference(_difference(tree), tree.outcome)
+    difference = _difference(tree)
+    difference.notes += _notes(repository, start, scope)
+    return Difference(difference, tree.outcome)
+
+
+def _notes(repository: Repository, start: Baseline, scope: ChangeScope) -> Iterator[str]:
+    """Changes of what is shown to reviewers, which no job shows."""
+    if scope.settings_before.lints != repository.settings.lints:
+        yield f"the lint settings in {FILE} change: findings may be hidden, or become errors"
+    if list(start.looking([BASELINE])()):
+        yield f"{BASELINE} changes: other findings are known, and not shown"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -131,7 +131,7 @@ def left_behind(repository: Repository, jobs: Collection[JobId]) -> list[str]:
     """Folders that still hold manifests of jobs that `trainform.yaml` now renders elsewhere. An engine that looks there
     goes on applying them. Looks at the default folder and at all folders at the root."""
     root, settings = repository.root, repository.settings
-    others = {name for name in _folders(repository, ".") if name not in {f.split("/")[0] for f in settings}}
+    others = {name for name in _folders(repository, ".") if name not in {f.split("/")[0] for f in settings.folders}}
     old = "rendered" if settings.rendered.split("/")[0] != "rendered" else ""
     candidates = sorted({*others, old} - {""})
     return [

@@ -1,0 +1,260 @@
+"""What a team says about findings: settings of `trainform.yaml`, comments in the sources, and the baseline.
+
+Applied to every compile, so that all commands tell the same. What trainform itself calls an error always stays one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics import Diagnostic, Position, dotted
+from trainform.diagnostics.codes import CODES, is_adjustable
+from trainform.diagnostics.diagnostic import Spot
+from trainform.diagnostics.order import has_errors
+from trainform.diagnostics.silence import Suppressed
+from trainform.diagnostics.suggest import did_you_mean
+from trainform.io.paths import BASELINE
+from trainform.io.place import file_error
+from trainform.io.settings import LintRule
+from trainform.source import Document
+
+if TYPE_CHECKING:
+    from trainform.core.compile import Compilation, CompiledJob
+    from trainform.source.comments import Comment
+
+Kind = tuple[str, str, str]
+"""Code, file and object (`TrainJob/llm`) of findings in a baseline."""
+
+Finding = tuple[Kind, str]
+"""One finding of a kind: its field and message."""
+
+_IGNORE = re.compile(r"ignore\b[ \t]*(.*?)(?:[ \t]*--[ \t]*(.*))?$")
+
+
+class Silence(NamedTuple):
+    """A comment `# trainform: ignore TF605 -- reason` and the line that it speaks of."""
+
+    file: str
+    line: int
+    codes: tuple[str, ...]
+    reason: str
+    at: Position
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lints:
+    """The settings, in order of precedence, and how many findings of each kind are `known`; all, for a new baseline."""
+
+    rules: tuple[LintRule, ...] = ()
+    known: Mapping[Kind, int] = field(default_factory=dict)
+    all_known: bool = False
+
+    def knows(self, kind: Kind, count: int) -> bool:
+        """Whether there are no more findings of this kind than are known: of more, nobody can say which one is new."""
+        return self.all_known or count <= self.known.get(kind, 0)
+
+    def severity(self, diagnostic: Diagnostic) -> str:
+        """The severity to tell a finding with, or `off`. Later rules beat earlier ones."""
+        told: str = diagnostic.severity
+        for rule in self.rules:
+            if diagnostic.code in rule.severities and _applies(rule, diagnostic.file):
+                told = rule.severities[diagnostic.code]
+        return told
+
+
+def _applies(rule: LintRule, file: str) -> bool:
+    from trainform.api.selectors import matches_path
+
+    return rule.paths is None or matches_path(rule.paths, file)
+
+
+@dataclass(slots=True)
+class Judgement:
+    """What became of findings. `silences` are all comments, `used` are those that silenced something."""
+
+    suppressed: list[Suppressed] = field(default_factory=list)
+    silences: set[Silence] = field(default_factory=set)
+    used: set[Silence] = field(default_factory=set)
+    findings: set[Finding] = field(default_factory=set)
+
+    def add(self, other: Judgement) -> None:
+        self.suppressed += other.suppressed
+        self.silences |= other.silences
+        self.used |= other.used
+        self.findings |= other.findings
+
+    def mapped(self, portable: Callable[[list[Diagnostic]], list[Diagnostic]]) -> Judgement:
+        """With diagnostics that can be sent to another process."""
+        told = portable([each.diagnostic for each in self.suppressed])
+        suppressed = [each._replace(diagnostic=one) for each, one in zip(self.suppressed, told, strict=True)]
+        return replace(self, suppressed=suppressed)
+
+
+def judge(compilation: Compilation, documents: Iterable[Document], lints: Lints, judged: Judgement) -> Compilation:
+    """The compilation as the team wants it told; a job with a finding raised to an error has no objects."""
+    return _Judge(lints, _silences(documents), judged).compilation(compilation)
+
+
+class _Judge:
+    def __init__(self, lints: Lints, silences: Mapping[tuple[str, int], list[Silence]], judged: Judgement) -> None:
+        self.lints = lints
+        self.silences = silences
+        self.judged = judged
+        judged.silences.update(each for group in silences.values() for each in group)
+
+    def compilation(self, told: Compilation) -> Compilation:
+        if self.lints == Lints() and not self.silences:
+            self.judged.findings.update(_finding(each) for each in _all(told) if each.severity != "error")
+            return told
+        loud = {each for each in dict.fromkeys(_all(told)) if self._is_loud(each)}
+        findings = {_finding(each) for each in loud if each.severity != "error"}
+        counts = Counter(kind for kind, _ in findings)
+        old = {kind for kind, count in counts.items() if self.lints.knows(kind, count)}
+        self.judged.findings |= findings
+
+        def tell(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+            return list(self._told((each for each in diagnostics if each in loud), old))
+
+        jobs = [_as_told(job, tell(job.diagnostics)) for job in told.jobs]
+        return told._replace(jobs=jobs, diagnostics=tell(told.diagnostics))
+
+    def _is_loud(self, diagnostic: Diagnostic) -> bool:
+        """Whether a finding is neither off nor silenced by a comment."""
+        if diagnostic.severity == "error":
+            return True
+        if self.lints.severity(diagnostic) == "off":
+            return False
+        silence = self._silence(diagnostic) if self.silences else None
+        if silence is None:
+            return True
+        self.judged.used.add(silence)
+        self.judged.suppressed.append(Suppressed(diagnostic, "inSource", silence.reason))
+        return False
+
+    def _silence(self, diagnostic: Diagnostic) -> Silence | None:
+        at = diagnostic.position
+        group = self.silences.get((diagnostic.file, at.line), []) if at else []
+        return next((each for each in group if diagnostic.code in each.codes), None)
+
+    def _told(self, diagnostics: Iterable[Diagnostic], old: set[Kind]) -> Iterator[Diagnostic]:
+        for each in diagnostics:
+            if each.severity == "error":
+                yield each
+            elif _finding(each)[0] in old:
+                self.judged.suppressed.append(Suppressed(each, "external", f"known: {BASELINE}"))
+            else:
+                yield each._replace(severity=self.lints.severity(each))  # type: ignore[arg-type]  # not off: it is loud
+
+
+def _all(compilation: Compilation) -> Iterator[Diagnostic]:
+    yield from compilation.diagnostics
+    for job in compilation.jobs:
+        yield from job.diagnostics
+
+
+def _as_told(job: CompiledJob, diagnostics: list[Diagnostic]) -> CompiledJob:
+    return job._replace(diagnostics=diagnostics, objects=[] if has_errors(diagnostics) else job.objects)
+
+
+def _silences(documents: Iterable[Document]) -> dict[tuple[str, int], list[Silence]]:
+    """The comments of each line that has any."""
+    from trainform.source.comments import comments
+
+    found: dict[tuple[str, int], list[Silence]] = {}
+    for part in {id(document.part): document.part for document in documents}.values():
+        for comment in comments(part):
+            if silence := _read(part.source.file, comment, part.source.line(comment.at.line)):
+                found.setdefault((silence.file, silence.line), []).append(silence)
+    return found
+
+
+def _read(file: str, comment: Comment, text: str) -> Silence | None:
+    if not (match := _IGNORE.match(comment.text)):
+        return None
+    codes = tuple(match[1].replace(",", " ").split())
+    return Silence(file, comment.line, codes, (match[2] or "").strip(), comment.at, text)
+
+
+def remarks(judged: Judgement, *, complete: bool) -> list[Diagnostic]:
+    """What is wrong with the comments themselves. Only a `complete` run knows which of them silence nothing."""
+    told = []
+    for each in sorted(judged.silences):
+        place = Spot(each.file, each.at, each.text)
+        if complete and each not in judged.used:
+            why, hint = _idle(each.codes)
+            told.append(Diagnostic("TF640", "info", f"this comment silences nothing: {why}", hint, place=place))
+        if not each.reason:
+            hint = "say why behind two dashes: # trainform: ignore TF605 -- the script sets its own ranks"
+            told.append(Diagnostic("TF639", "info", "this comment gives no reason", hint, place=place))
+    return told
+
+
+def _idle(codes: tuple[str, ...]) -> tuple[str, str]:
+    """Why a comment silences nothing, and what to do."""
+    unknown = [code for code in codes if code.startswith("TF") and code not in CODES]
+    if unknown:
+        return f"there is no code {unknown[0]}", did_you_mean(unknown[0], CODES)
+    if errors := [code for code in codes if not is_adjustable(code)]:
+        return (
+            f"{errors[0]} is an error, which cannot be silenced",
+            "fix what it reports",
+        )
+    if not codes:
+        return "it names no code", "name one: # trainform: ignore TF605 -- why"
+    return f"this line has no {' or '.join(codes)}", "remove the comment"
+
+
+def _finding(diagnostic: Diagnostic) -> Finding:
+    kind = (diagnostic.code, diagnostic.file, _subject(diagnostic))
+    return kind, f"{dotted(diagnostic.path)}: {diagnostic.message}"
+
+
+def _subject(diagnostic: Diagnostic) -> str:
+    """Kind and name of the object as the user wrote it."""
+    tree = diagnostic.place.tree if isinstance(diagnostic.place, Document) else {}
+    metadata = tree.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    return f"{tree.get('kind')}/{name}" if tree else ""
+
+
+def baseline_bytes(findings: Iterable[Finding]) -> bytes:
+    """The file that makes these findings known: no line numbers, so that it survives edits."""
+    counts = Counter(kind for kind, _ in findings)
+    known = [
+        {"code": code, "file": file, "object": subject, "count": count}
+        for (code, file, subject), count in sorted(counts.items())
+    ]
+    lines = ",\n".join(f"  {json.dumps(each, sort_keys=False)}" for each in known)
+    return f'{{"version": 1, "known": [\n{lines}\n]}}\n'.encode()
+
+
+def read_baseline(data: bytes | None) -> tuple[dict[Kind, int], list[Diagnostic]]:
+    """The known findings, or why the file cannot be used."""
+    if data is None:
+        return {}, []
+    try:
+        tree = json.loads(data)
+        known = {(_text(each["code"]), _text(each["file"]), _text(each["object"])): _count(each["count"])
+                 for each in tree["known"]}  # fmt: skip
+    except (ValueError, KeyError, TypeError, RecursionError):
+        hint = "write it anew: `trainform validate --write-baseline`, or restore it with git"
+        return {}, [file_error("TF733", BASELINE, "is not a baseline that trainform wrote", hint)]
+    return known, []
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError
+    return value

@@ -1,0 +1,57 @@
+"""Write the index of the pages about codes, `docs/codes/README.md`; with `--verify`, fail if it is not current.
+
+Each page, `docs/codes/TF605.md`, is written by hand: cause, an example if one stream can show it, and the cure."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from trainform.diagnostics.codes import CODES
+
+FOLDER = Path(__file__).parents[1] / "docs" / "codes"
+INDEX = FOLDER / "README.md"
+
+GROUPS = {
+    "TF0": "Source text",
+    "TF1": "Shape of an object",
+    "TF2": "References between objects",
+    "TF3": "Rules for a TrainJob",
+    "TF4": "Rules for a runtime",
+    "TF5": "Rendered objects",
+    "TF6": "Lints",
+    "TF7": "The repository",
+    "TF9": "Bugs in trainform and its plugins",
+    "TFD": "Deliberate deviations from the controller",
+}
+
+
+def index() -> str:
+    """All codes by group, each with a link to its page, if it has one."""
+    lines = [
+        "# Codes",
+        "",
+        "What each code means, an example, and the cure. Change severities as [Lints](../lints.md) says.",
+    ]
+    for start, title in GROUPS.items():
+        lines += ["", f"## {start}…: {title}", ""]
+        lines += [f"- {_name(code)}: {CODES[code]}" for code in CODES if code.startswith(start)]
+    return "\n".join(lines) + "\n"
+
+
+def _name(code: str) -> str:
+    return f"[{code}]({code}.md)" if (FOLDER / f"{code}.md").exists() else code
+
+
+def main() -> int:
+    if "--verify" not in sys.argv[1:]:
+        INDEX.write_text(index(), encoding="utf-8")
+        return 0
+    if INDEX.read_text(encoding="utf-8") == index():
+        return 0
+    print(f"{INDEX} is not current: run python scripts/code_pages.py", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
