@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from trainform.core.gitops import FLUX_PRUNE, SYNC_OPTIONS
@@ -97,6 +99,19 @@ def test_flux_stops_at_an_update_that_is_refused():
     for after in (jobset(image="i:2"), jobset(nodeSelector=ZONE)):
         told = consequence([changed([jobset()], [after], "flux")])
         assert "Flux applies nothing in namespace ml until then" in told
+
+
+def test_flux_stops_in_each_namespace_of_a_group():
+    one = changed([jobset()], [jobset(image="i:2")], "flux")
+    other = replace(one, id=("prod", "nlp", "llm"))
+    assert "Flux applies nothing in their namespaces until then" in consequence([one, other])
+
+
+def test_what_to_delete_is_called_by_its_present_name():
+    """Annotations of the engine are no part of a content hash."""
+    before = jobset("llm-bcdfghjk", labels=QUEUED)
+    after = jobset("llm-bcdfghjk", labels=QUEUED, annotations={FLUX_PRUNE: "disabled"})
+    assert "JobSet llm-bcdfghjk is deleted" in consequence([changed([before], [after], "flux")])
 
 
 @pytest.mark.parametrize(

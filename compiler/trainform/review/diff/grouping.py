@@ -69,8 +69,8 @@ def consequence(group: Group) -> str:
         case "restart":
             return _restart(group)
         case "needs-suspend":
-            told = "their JobSets are" if len(group) > 1 else f"JobSet {job.id[2]} is"
-            return f"Kubernetes takes this update only while {told} suspended{_until_then(job)}"
+            told = "their JobSets are" if len(group) > 1 else f"JobSet {_present_name(job)} is"
+            return f"Kubernetes takes this update only while {told} suspended{_until_then(group)}"
         case "delete":
             told = "stopped and removed" + (" once you confirm it in Argo CD" if job.pruning == "confirmed" else "")
             return told + (f"; it asked for {_asked(job.before)}" if job.before else "")
@@ -99,7 +99,7 @@ class _Words(NamedTuple):
         job, several = group[0], len(group) > 1
         whose = "their " if several else ""
         gang = (" and PodGroups" if several else f" and PodGroup {job.pod_group}") if job.pod_group else ""
-        jobsets = "JobSets" if several else f"JobSet {job.id[2]}"
+        jobsets = "JobSets" if several else f"JobSet {_present_name(job)}"
         objects = f"{jobsets}{gang}"
         return cls(objects, whose + objects, "they start" if several else "it starts", several or bool(gang))
 
@@ -116,7 +116,7 @@ def _restart(group: Group) -> str:
         whose = "Flux never updates a JobSet in a queue" if job.engine == "flux" else "Argo CD leaves this as it is"
         return f"{whose}: it takes effect when {words.are_deleted}; then {words.start} anew{_for_what(job)}"
     if _forcing(job):
-        refused = f"Kubernetes refuses this update{_until_then(job)}"
+        refused = f"Kubernetes refuses this update{_until_then(group)}"
         return f"{refused}: delete {words.own} first, then {words.start} anew{_for_what(job)}"
     several = len(group) > 1
     if _is_rerun(job):
@@ -141,9 +141,13 @@ def _renaming(group: Group) -> str:
             return f"{new}; {old} {are} pruned, and training starts anew"
 
 
-def _until_then(job: JobDiff) -> str:
+def _until_then(group: Group) -> str:
     """What else an engine does not apply while an update is refused. Flux asks first, for all objects at once."""
-    return f", and Flux applies nothing in namespace {job.id[1]} until then" if job.engine == "flux" else ""
+    if group[0].engine != "flux":
+        return ""
+    namespaces = list(dict.fromkeys(job.id[1] for job in group))
+    where = f"namespace {namespaces[0]}" if len(namespaces) == 1 else "their namespaces"
+    return f", and Flux applies nothing in {where} until then"
 
 
 def _forcing(job: JobDiff) -> list[Reason]:
