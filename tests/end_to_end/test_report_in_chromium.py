@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.chromium import CHROMIUM, Browser
-from trainform.core.facts import NO_FACTS
+from trainform.core.cluster.facts import NO_FACTS
 from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Ask
 from trainform.review.report.model import Report, fleet

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
+from trainform.core.cluster.facts import Facts, Names, ObjectKey
 from trainform.core.companions import in_order, runtime_of
-from trainform.core.facts import Facts, Names, ObjectKey
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.core.destination import patch_path
-from trainform.core.facts import NO_FACTS, Facts
 from trainform.core.gang import NO_GANG, Gang
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet, TrainerFields

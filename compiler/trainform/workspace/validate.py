@@ -10,7 +10,6 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.io.paths import BASELINE, links_out
 from trainform.workspace import InvocationError
-from trainform.workspace.applied import judge_behind
 from trainform.workspace.behind import Behind, behind, behind_diagnostics, current_inputs, merge
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.discovery import Workspace, discover
@@ -18,6 +17,7 @@ from trainform.workspace.frozen import frozen_jobs
 from trainform.workspace.lints import Judgement, baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import ALL, Shard, take_other_shards
+from trainform.workspace.verify.applied import judge_behind
 
 if TYPE_CHECKING:
     from trainform.core.pipeline import PluginFailure

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from trainform.core.facts import Facts
+from trainform.core.cluster.facts import Facts
 from trainform.diagnostics import dotted
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.cluster.limit import check

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainform.core.facts import NO_FACTS, Facts
+from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.k8s.kueue_configuration import kueue_configuration
 from trainform.k8s.pod_requests import format_requests
 from trainform.k8s.quantity import parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trainform.core.facts import Facts
+from trainform.core.cluster.facts import Facts
 from trainform.k8s.schema.facts import check
 from trainform.k8s.tree import Tree
 from trainform.k8s.versions import Versions, parse_version

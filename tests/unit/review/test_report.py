@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from trainform.core.facts import NO_FACTS
+from trainform.core.cluster.facts import NO_FACTS
 from trainform.review.diff.model import Diff, JobDiff
 from trainform.review.report.model import Behind, Known, Report, fleet, framework_of, grouped
 from trainform.review.report.page import FILES, MOST_CHANGES, render_page

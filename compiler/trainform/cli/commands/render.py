@@ -107,7 +107,7 @@ def _not_added(repository: Repository) -> int:
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import counted
     from trainform.io.git import GitError
-    from trainform.workspace.tracked import files_not_added
+    from trainform.workspace.verify.tracked import files_not_added
 
     try:
         missing = files_not_added(repository)

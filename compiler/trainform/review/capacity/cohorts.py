@@ -14,7 +14,7 @@ from trainform.k8s.rules.fact_links import circle
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, Quotas, quotas_of
 
 if TYPE_CHECKING:
-    from trainform.core.facts import Facts
+    from trainform.core.cluster.facts import Facts
 
 Usage = Mapping[FlavorResource, int]
 """What a job uses of each quota."""

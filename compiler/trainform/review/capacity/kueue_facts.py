@@ -14,7 +14,7 @@ from trainform.k8s.tree import Tree, name_of, number, table, tables, text, texts
 from trainform.review.capacity.amounts import PODS, Amounts, amount, amounts
 
 if TYPE_CHECKING:
-    from trainform.core.facts import Facts
+    from trainform.core.cluster.facts import Facts
 
 MOST_PODS = 110
 """The kubelet's default."""

@@ -18,7 +18,7 @@ from trainform.review.capacity.releases import most_pod_sets
 from trainform.review.capacity.scheduler import ClusterState, Workload, admit_alone
 
 if TYPE_CHECKING:
-    from trainform.core.facts import Facts
+    from trainform.core.cluster.facts import Facts
 
 Verdict = Literal["fits", "waits", "never", "unknown"]
 

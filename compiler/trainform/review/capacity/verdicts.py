@@ -23,7 +23,7 @@ from trainform.review.capacity.releases import own_keys
 from trainform.review.capacity.scheduler import ClusterState, Scheduler, Workload
 
 if TYPE_CHECKING:
-    from trainform.core.facts import Facts
+    from trainform.core.cluster.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Totals:
 
 def ask_of(jobset: Tree) -> Ask | None:
     """What a rendered JobSet requests by itself, without cluster facts; None if it is invalid."""
-    from trainform.core.facts import NO_FACTS
+    from trainform.core.cluster.facts import NO_FACTS
 
     if check("JobSet", jobset):
         return None

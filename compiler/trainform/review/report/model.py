@@ -17,7 +17,7 @@ from trainform.review.diff.model import Diff, JobId
 from trainform.review.diff.totals import Ask, Sum, ask_of
 
 if TYPE_CHECKING:
-    from trainform.core.facts import Facts
+    from trainform.core.cluster.facts import Facts
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 """Upstream's framework label of a runtime, also used by its SDK."""

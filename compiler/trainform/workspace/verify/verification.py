@@ -16,7 +16,6 @@ from trainform.io.paths import JobId, lockfile_path, snapshot_file
 from trainform.output import flux
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
-from trainform.workspace.applied import judge_behind
 from trainform.workspace.behind import current_inputs, third_party, third_party_code
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
@@ -35,6 +34,7 @@ from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared.survey import Survey
+from trainform.workspace.verify.applied import judge_behind
 
 if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
