@@ -44,6 +44,9 @@ _OURS = ".trainform"
 FOLDERS = ("jobs", "runtimes", "environments", "rendered")
 LINTS, BY_PATH = "lints", "lintsByPath"
 KEYS = (*FOLDERS, LINTS, BY_PATH)
+MOST_RULES = 50
+"""Most entries of `lintsByPath`, and most patterns in each: every finding is matched with all of them."""
+
 _CHOICES = (*SEVERITIES, "off")
 
 
@@ -140,6 +143,9 @@ def _value_problem(value: Any) -> tuple[str, str] | None:
 def _by_path_problems(document: Document, tree: Any) -> list[Diagnostic]:
     if not isinstance(tree, list):
         return [Diagnostic("TF102", "error", "must be a list", _BY_PATH_EXAMPLE, (BY_PATH,), document)]
+    if len(tree) > MOST_RULES:
+        message = f"has {len(tree)} rules, but at most {MOST_RULES} are allowed"
+        return [Diagnostic("TF703", "error", message, "use patterns with **", (BY_PATH,), document)]
     return [problem for index, entry in enumerate(tree) for problem in _rule_problems(document, entry, index)]
 
 
@@ -150,8 +156,9 @@ def _rule_problems(document: Document, entry: Any, index: int) -> list[Diagnosti
         return [Diagnostic("TF703", "error", message, _BY_PATH_EXAMPLE, path, document)]
     paths = entry["paths"]
     problems = _lint_problems(document, entry[LINTS], (*path, LINTS))
-    if not isinstance(paths, list) or not paths or not all(isinstance(each, str) and each for each in paths):
-        message = "must be a list of file patterns"
+    are_patterns = isinstance(paths, list) and all(isinstance(each, str) and each for each in paths)
+    if not are_patterns or not 0 < len(paths) <= MOST_RULES:
+        message = f"must be a list of 1 to {MOST_RULES} file patterns"
         problems.append(Diagnostic("TF703", "error", message, "write [jobs/legacy/**]", (*path, "paths"), document))
     return problems
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from yaml.nodes import CollectionNode, Node, ScalarNode
@@ -24,25 +25,32 @@ class Comment(NamedTuple):
     line: int
 
 
-def comments(part: Part) -> Iterator[Comment]:
+def comments(part: Part) -> list[Comment]:
     """The comments of one YAML document, in order."""
     if "trainform:" not in part.text:
-        return
-    scalars = list(_scalars(part.root))
-    for found in _COMMENT.finditer(part.text):
-        if not any(start <= found.start() < end for start, end in scalars):
-            at = part.position_at(found.start())
-            yield Comment(found[1].strip(), at, _subject(part, at))
+        return []
+    scalars = sorted(_scalars(part.root))
+    starts = [start for start, _ in scalars]
+    found: list[Comment] = []
+    subjects: dict[int, int] = {}
+    for match in reversed(list(_COMMENT.finditer(part.text))):
+        before = bisect_right(starts, match.start()) - 1
+        if before < 0 or match.start() >= scalars[before][1]:
+            at = part.position_at(match.start())
+            line = subjects[at.line] = _subject(part, at, subjects)
+            found.append(Comment(match[1].strip(), at, line))
+    return found[::-1]
 
 
-def _subject(part: Part, at: Position) -> int:
+def _subject(part: Part, at: Position, below: Mapping[int, int]) -> int:
+    """`below` has the subjects of comments further down: a crowd of comments is walked through once."""
     line = at.line
     if part.source.line(line)[: at.column - 1].strip():
         return line
     last = part.position_at(len(part.text)).line
-    while line < last and _BARE.match(part.source.line(line)):
+    while line < last and line not in below and _BARE.match(part.source.line(line)):
         line += 1
-    return line
+    return below.get(line, line)
 
 
 def _scalars(root: Node | None) -> Iterator[tuple[int, int]]:

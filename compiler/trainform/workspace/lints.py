@@ -76,7 +76,8 @@ def _applies(rule: LintRule, file: str) -> bool:
 
 @dataclass(slots=True)
 class Judgement:
-    """What became of findings. `silences` are all comments, `used` are those that silenced something."""
+    """What became of findings. `silences` are all comments, `used` are those that silenced something; `findings` are
+    those that a baseline counts, if there is one or a new one is asked for."""
 
     suppressed: list[Suppressed] = field(default_factory=list)
     silences: set[Silence] = field(default_factory=set)
@@ -110,19 +111,23 @@ class _Judge:
 
     def compilation(self, told: Compilation) -> Compilation:
         if self.lints == Lints() and not self.silences:
-            self.judged.findings.update(_finding(each) for each in _all(told) if each.severity != "error")
             return told
         loud = {each for each in dict.fromkeys(_all(told)) if self._is_loud(each)}
-        findings = {_finding(each) for each in loud if each.severity != "error"}
-        counts = Counter(kind for kind, _ in findings)
-        old = {kind for kind, count in counts.items() if self.lints.knows(kind, count)}
-        self.judged.findings |= findings
+        old = self._old(loud)
 
         def tell(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
             return list(self._told((each for each in diagnostics if each in loud), old))
 
         jobs = [_as_told(job, tell(job.diagnostics)) for job in told.jobs]
         return told._replace(jobs=jobs, diagnostics=tell(told.diagnostics))
+
+    def _old(self, loud: Iterable[Diagnostic]) -> set[Kind]:
+        """The kinds of findings of which none is new."""
+        if not (self.lints.known or self.lints.all_known):
+            return set()
+        findings = {_finding(each) for each in loud if each.severity != "error"}
+        self.judged.findings |= findings
+        return {kind for kind, count in Counter(kind for kind, _ in findings).items() if self.lints.knows(kind, count)}
 
     def _is_loud(self, diagnostic: Diagnostic) -> bool:
         """Whether a finding is neither off nor silenced by a comment."""
@@ -146,7 +151,7 @@ class _Judge:
         for each in diagnostics:
             if each.severity == "error":
                 yield each
-            elif _finding(each)[0] in old:
+            elif old and _finding(each)[0] in old:
                 self.judged.suppressed.append(Suppressed(each, "external", f"known: {BASELINE}"))
             else:
                 yield each._replace(severity=self.lints.severity(each))  # type: ignore[arg-type]  # not off: it is loud

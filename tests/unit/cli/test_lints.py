@@ -79,7 +79,8 @@ def test_a_finding_raised_to_an_error_stops_its_job_in_every_command(root, train
         ("lints: [TF608]", "must map codes to severities"),
         ("lintsByPath: {}", "must be a list"),
         ("lintsByPath: [{lints: {TF608: off}}]", "must have paths and lints, and nothing else"),
-        ("lintsByPath: [{paths: jobs, lints: {TF608: off}}]", "must be a list of file patterns"),
+        ("lintsByPath: [{paths: jobs, lints: {TF608: off}}]", "must be a list of 1 to 50 file patterns"),
+        ("lintsByPath: [" + "{}," * 51 + "]", "has 51 rules, but at most 50 are allowed"),
     ],
 )
 def test_a_mistake_in_the_settings_is_an_error(settings, message):

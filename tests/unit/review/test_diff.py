@@ -201,6 +201,7 @@ def test_the_document():
             }
         ],
         "totals": {},
+        "notes": [],
     }
 
 
