@@ -159,3 +159,28 @@ def test_a_script_for_ci_starts_git_by_one_function():
     starting = [line for line in lines if re.search(r"(?:^|[(;|&=]\s*|\bexec |\bif |! )git\s", line) and line[0] != "#"]
     assert len(starting) == 1
     assert "exec git --no-pager" in starting[0]
+
+
+PRINTS = {"cli/main.py", "cli/streams.py", "cli/terminal.py", "io/lock.py"}
+"""The modules that write to standard output and error. All others print through `cli/terminal.py`."""
+
+
+def printed(source: str) -> list[str]:
+    """What in `source` writes to a standard stream by itself: `print`, `click.echo`, `sys.stdout.write`."""
+    calls = [node.func for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return [
+        name for name in map(ast.unparse, calls) if re.fullmatch(r"print|click\.s?echo|sys\.std(out|err)\..+", name)
+    ]
+
+
+@pytest.mark.parametrize("path", modules(COMPILER), ids=name)
+def test_one_module_prints(path):
+    allowed = str(path.relative_to(COMPILER)) in PRINTS
+    assert allowed or printed(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source", ["print('x')", "sys.stdout.write('x')", "sys.stderr.buffer.write(b'x')", "click.echo('x')"]
+)
+def test_the_check_sees_what_prints(source):
+    assert printed(source) != []

@@ -103,7 +103,7 @@ class SecretHandling(Model):
 class PatchTarget(Model):
     """Which rendered objects a patch is meant for, as in kustomize: what is stated must hold.
 
-    All but the selectors are regular expressions for the whole value.
+    All but the selectors are regular expressions (RE2) for the whole value.
     """
 
     group: str | None = None

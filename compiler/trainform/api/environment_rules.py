@@ -74,6 +74,8 @@ def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
 def _file(path: Path, name: str) -> Iterator[Problem]:
     if not name:
         yield Problem(path, "TF151", "must not be empty")
+    elif not name.isprintable():
+        yield Problem(path, "TF151", "must not contain control characters")
     elif "\\" in name:
         yield Problem(path, "TF151", f'"{name}" must not contain a backslash', "separate folders with /")
     elif name.startswith("/") or re.match("[A-Za-z]:", name):

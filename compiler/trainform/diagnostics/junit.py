@@ -42,7 +42,7 @@ def _case(file: str, problems: list[Diagnostic], grave: Severity) -> Iterator[st
         return
     yield f"{head}>"
     failures = [each for each in problems if at_least(grave, [each])]
-    rest = [each for each in problems if each not in failures]
+    rest = [each for each in problems if not at_least(grave, [each])]
     if failures:
         yield f'      <failure type="{failures[0].code}" message={_summary(failures)}>{_text(failures)}</failure>'
     if rest:

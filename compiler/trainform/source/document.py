@@ -51,6 +51,8 @@ class Document:
         """Warnings for plain scalars that are strings for Kubernetes but not for other parsers."""
         if not self.ambiguous or self.part.root is None:
             return []
+        from trainform.source.nodes import ambiguous_scalars  # rarely needed
+
         size = len(self.prefix)
         return [
             Diagnostic(
@@ -62,7 +64,7 @@ class Document:
                 place=self,
                 at=self._position_of(node),
             )
-            for path, node, text in self.part.ambiguous(self.prefix)
+            for path, node, text in self.part.below(self.prefix, ambiguous_scalars)
         ]
 
     def _position_of(self, node: Node | None) -> Position:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from yaml.error import YAMLError
@@ -18,6 +18,12 @@ Entry = tuple[Node, Node]
 """Key and value of a mapping."""
 
 
+Found = tuple[Path, Node, str]
+"""Path, node and text of a scalar."""
+
+Find = Callable[[Node], Iterable[Found]]
+
+
 class Part:
     """One YAML document in a file; its nodes are created and kept on demand."""
 
@@ -26,7 +32,7 @@ class Part:
         self.start = start
         self.text = text
         self._entries: dict[int, dict[str | None, Entry]] = {}
-        self._ambiguous: dict[int, dict[Path, list[tuple[Path, Node, str]]]] = {}
+        self._found: dict[int, dict[Path, list[Found]]] = {}
 
     @cached_property
     def root(self) -> Node | None:
@@ -46,15 +52,13 @@ class Part:
                 found.setdefault(read_key(entry[0]), entry)
         return found
 
-    def ambiguous(self, prefix: Path) -> Sequence[tuple[Path, Node, str]]:
-        """Path, node and text of the scalars below `prefix` that only Kubernetes reads as strings. They are sorted by
-        prefix once, since a List may have thousands of items."""
-        found = self._ambiguous.get(len(prefix))
+    def below(self, prefix: Path, find: Find) -> Sequence[Found]:
+        """What `find` finds below `prefix`. All that it finds is sorted by prefix once, since a List may have thousands
+        of items."""
+        found = self._found.get(len(prefix))
         if found is None and self.root:
-            from trainform.source.nodes import ambiguous_scalars  # rarely needed
-
-            found = self._ambiguous[len(prefix)] = {}
-            for entry in ambiguous_scalars(self.root):
+            found = self._found[len(prefix)] = {}
+            for entry in find(self.root):
                 found.setdefault(entry[0][: len(prefix)], []).append(entry)
         return found.get(prefix, ()) if found else ()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.inputs import key_of
 from trainform.k8s.fact_kinds import NEVER_RENDERED
+from trainform.k8s.tree import name_of
 from trainform.output.emitter import emit_stream
 from trainform.workspace.lockfile import Lock, Pins, RuntimePin
 
@@ -122,7 +123,7 @@ class CurrentInputs:
     @property
     def _environment_name(self) -> str:
         item = self.inputs.environment
-        return str(item.document.tree["metadata"]["name"]) if item else "default"
+        return (name_of(item.document.tree) if item else "") or "default"
 
     def _key_cause(self, namespace: str, name: str, digest: str) -> Cause | None:
         tree = self.inputs.keys.get((namespace, name))

@@ -20,8 +20,9 @@ def completion(shell: str) -> int:
     from click.shell_completion import get_completion_class
 
     from trainform.cli.app import app
+    from trainform.cli.terminal import print_bytes
 
     completer = get_completion_class(shell)
     assert completer is not None  # click knows every shell that the argument allows
-    click.echo(completer(app, {}, "trainform", "_TRAINFORM_COMPLETE").source())
+    print_bytes(completer(app, {}, "trainform", "_TRAINFORM_COMPLETE").source().encode() + b"\n")
     return OK
