@@ -178,6 +178,8 @@ CODES: dict[str, str] = {
     "TF635": "parallelism or completions replaced",
     "TF636": "variables of another MPI version",
     "TF637": "access token in the clear",
+    "TF638": "annotation that makes an engine wait for a job, or skip it",
+    "TF639": "sync option that Argo CD ignores",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",
