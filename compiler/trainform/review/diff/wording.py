@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -41,7 +40,8 @@ _LONGEST = 72
 _LONGEST_HIGHLIGHT = 240
 """The same for what a reviewer must see: commands are long."""
 
-_WHOLE = sys.maxsize
+_WHOLE = 1 << 40
+"""More than any file may hold."""
 
 _FEW = 3
 """Up to this many names are listed instead of counted."""
