@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from trainform.api.runtime import MpiPolicy as MpiPolicy
 from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
 from trainform.core.gang import Gang as Gang
+from trainform.core.gitops import SYNC_OPTION_VALUES as SYNC_OPTION_VALUES
+from trainform.core.gitops import SYNC_OPTIONS as SYNC_OPTIONS
+from trainform.core.gitops import SYNC_WAVE as SYNC_WAVE
+from trainform.core.gitops import is_sync_option as is_sync_option
+from trainform.core.gitops import sync_options as sync_options
+from trainform.core.gitops import sync_wave as sync_wave
 from trainform.core.jobset_view import NODE_CONTAINER as NODE_CONTAINER
 from trainform.core.jobset_view import STEP_LABEL as STEP_LABEL
 from trainform.core.jobset_view import TRAINER_STEP as TRAINER_STEP

@@ -27,14 +27,15 @@ def cluster_key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(65537, 2048)
 
 
-def certificate(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | None = None) -> bytes:
-    """A certificate as `kubeseal --fetch-cert` prints it: signed by itself, without names."""
+def certificate(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | None = None, days: int = 36500) -> bytes:
+    """A certificate as `kubeseal --fetch-cert` prints it: signed by itself, without names, valid for
+    `days` from 2026-01-01."""
     key = key or cluster_key()
     start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
     builder = (
         x509.CertificateBuilder(x509.Name([]), x509.Name([]), key.public_key(), 1)
         .not_valid_before(start)
-        .not_valid_after(start + datetime.timedelta(days=3650))
+        .not_valid_after(start + datetime.timedelta(days=days))
     )
     return builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
 

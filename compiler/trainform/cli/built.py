@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli import FAULTY, OK
@@ -86,7 +86,7 @@ def _print_preview(built: Built) -> None:
     shown: dict[JobId, str] = {}
     for job, change in details.changes.items() if details else ():
         assert details is not None
-        why, lines = _why(details, job), list(_diff(built.repository.root, change))
+        why, lines = _why(details, job), list(_diff(built.repository.root, job, change))
         alike.setdefault((job[0], why, _without_name(lines, job)), []).append(job)
         shown[job] = f"{one_line('/'.join(job) + ': ' + why)}\n" + ("".join(lines) or "  its files do not change\n")
     for first, *others in alike.values():
@@ -108,18 +108,42 @@ def _why(details: Details, job: JobId) -> str:
     return "; ".join(cause.message for cause in causes) or "its TrainJob changed"
 
 
-def _diff(root: str, change: JobChange) -> Iterator[str]:
+class _File(NamedTuple):
+    """A manifest: its path, and its text as it would be without a content hash."""
+
+    path: str
+    text: bytes = b""
+
+
+def _diff(root: str, job: JobId, change: JobChange) -> Iterator[str]:
+    """The diff of a job's manifests. A content hash in names is left out, so that a job that becomes a new object is
+    compared with the old one."""
     import difflib
 
     from trainform.io.paths import folder_bytes
 
     if change.files is None:
         return
-    before = {name: data or b"" for name, data in folder_bytes(root, change.folder).items()}
-    for name in sorted({*before, *change.files}):
-        path = f"{change.folder}/{name}"
-        old, new = (_lines(files.get(name, b"")) for files in (before, change.files))
-        yield from difflib.unified_diff(old, new, f"a/{one_line(path)}", f"b/{one_line(path)}", n=2)
+    on_disk = {name: data or b"" for name, data in folder_bytes(root, change.folder).items()}
+    before, after = (_without_hash(files, job, change.folder) for files in (on_disk, change.files))
+    for name in sorted({*before, *after}):
+        old = before.get(name) or _File(after[name].path)
+        new = after.get(name) or _File(before[name].path)
+        paths = f"a/{one_line(old.path)}", f"b/{one_line(new.path)}"
+        yield from difflib.unified_diff(_lines(old.text), _lines(new.text), *paths, n=2)
+
+
+def _without_hash(files: Mapping[str, bytes], job: JobId, folder: str) -> dict[str, _File]:
+    """A job's manifests, by their names without a content hash."""
+    from trainform import source
+    from trainform.k8s.tree import name_of
+
+    trees = (document.tree for name, data in files.items() for document in source.load(data, name).documents)
+    called = next((name_of(tree) for tree in trees if tree.get("kind") == "JobSet"), "") or job[2]
+    return {
+        name.replace(called, job[2]): _File(f"{folder}/{name}", data.replace(called.encode(), job[2].encode()))
+        for name, data in files.items()
+    }
 
 
 def _lines(data: bytes) -> list[str]:

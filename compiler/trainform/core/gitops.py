@@ -74,10 +74,37 @@ def _argocd(kind: str, own: dict[str, str], protected: bool) -> dict[str, str]:
     return annotations
 
 
+SYNC_OPTION_VALUES = {
+    "ApplyOutOfSyncOnly": ("true", "false"),
+    "ClientSideApplyMigration": ("true", "false"),
+    "Delete": ("true", "false", "confirm"),
+    "Force": ("true", "false"),
+    "Prune": ("true", "false", "confirm"),
+    "PruneLast": ("true", "false"),
+    "Replace": ("true", "false"),
+    "ServerSideApply": ("true", "false"),
+    "SkipDryRunOnMissingResource": ("true", "false"),
+    "Validate": ("true", "false"),
+}
+"""The sync options that an object may have, with their values, as Argo CD spells them."""
+
+
+def sync_options(annotation: str) -> list[str]:
+    """The options in an annotation, each once, as Argo CD reads them: blanks around one do not count, but those inside
+    and upper case do. Source: gitops-engine `GetAnnotationCSVs`."""
+    return list(dict.fromkeys(option for part in annotation.split(",") if (option := part.strip())))
+
+
+def is_sync_option(option: str) -> bool:
+    """Whether Argo CD heeds an option; any other one is ignored without a word."""
+    name, _, value = option.partition("=")
+    return value in SYNC_OPTION_VALUES.get(name, ())
+
+
 def _with_confirmation(own: str) -> str:
-    """The user's sync options, then those of `CONFIRM` that the user did not set."""
-    options = [option for part in own.split(",") if (option := part.strip())]
-    decided = {option.partition("=")[0] for option in options}
+    """The user's sync options, then those of `CONFIRM` about which they decide nothing."""
+    options = sync_options(own)
+    decided = {option.partition("=")[0] for option in options if is_sync_option(option)}
     return ",".join([*options, *(each for each in CONFIRM if each.partition("=")[0] not in decided)])
 
 

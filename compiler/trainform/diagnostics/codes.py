@@ -185,6 +185,8 @@ CODES: dict[str, str] = {
     "TF638": "access token in the clear",
     "TF639": "ignore comment without a reason",
     "TF640": "ignore comment that silences nothing",
+    "TF641": "annotation that makes an engine wait for a job, or skip it",
+    "TF642": "sync option that Argo CD ignores",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -134,7 +134,7 @@ def make_keys(needs: Iterable[SecretNeed], existing: Container[tuple[str, str]],
     missing = {need.id: need for need in needs if need.id not in existing}.values()
     if missing:
         _require_libraries()
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = datetime.now(UTC)
     return {need.file: emit(encrypt(make_secret(need), sealing, os.urandom, now)) for need in missing}
 
 

@@ -7,6 +7,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,17 +44,18 @@ class Sealing:
     recipients: tuple[str, ...] = ()
 
 
-def encrypt(secret: KeySecret, sealing: Sealing, random_bytes: RandomBytes, now: str) -> Tree:
-    """The encrypted document. SOPS records `now`, a time as RFC 3339 in UTC. Raises SealingError."""
+def encrypt(secret: KeySecret, sealing: Sealing, random_bytes: RandomBytes, now: datetime) -> Tree:
+    """The encrypted document. `now` is in UTC: SOPS records it, and a certificate must be valid then. Raises
+    SealingError."""
     if sealing.mode == "sops":
-        return sops_encrypt(secret, sealing.recipients, random_bytes, now)
-    return seal(secret, sealing.certificate, random_bytes)
+        return sops_encrypt(secret, sealing.recipients, random_bytes, now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return seal(secret, sealing.certificate, random_bytes, now)
 
 
-def seal(secret: KeySecret, certificate: bytes, random_bytes: RandomBytes) -> Tree:
+def seal(secret: KeySecret, certificate: bytes, random_bytes: RandomBytes, now: datetime) -> Tree:
     """The SealedSecret that only the cluster of `certificate` (PEM) can decrypt, under this name and namespace. Raises
-    SealingError if `certificate` is no certificate or holds no RSA key."""
-    need, public_key = secret.need, _rsa_key(certificate)
+    SealingError if `certificate` is no certificate, holds no RSA key, or is not valid at `now`."""
+    need, public_key = secret.need, _rsa_key(certificate, now)
     label = f"{need.namespace}/{need.name}".encode()
     metadata = {"name": need.name, "namespace": need.namespace}
     sealed = {key: _hybrid(value, public_key, label, random_bytes) for key, value in secret.values.items()}
@@ -68,16 +70,21 @@ def seal(secret: KeySecret, certificate: bytes, random_bytes: RandomBytes) -> Tr
     }
 
 
-def _rsa_key(certificate: bytes) -> RSAPublicKey:
+def _rsa_key(certificate: bytes, now: datetime) -> RSAPublicKey:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
     if b"PRIVATE KEY" in certificate:
         raise SealingError("contains a private key: only the certificate belongs in a repository")
     try:
-        key = x509.load_pem_x509_certificate(certificate).public_key()
+        found = x509.load_pem_x509_certificate(certificate)
+        key = found.public_key()
     except ValueError:
         raise SealingError("is not a PEM certificate") from None
+    if now < found.not_valid_before_utc:
+        raise SealingError(f"is not valid before {found.not_valid_before_utc:%Y-%m-%d %H:%M} UTC")
+    if now > found.not_valid_after_utc:
+        raise SealingError(f"expired on {found.not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
     if not isinstance(key, RSAPublicKey):
         raise SealingError("has no RSA key: it does not come from a Sealed Secrets controller")
     return key

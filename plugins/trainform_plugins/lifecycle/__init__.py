@@ -8,9 +8,11 @@ from trainform_plugins.lifecycle.names import names_that_do_not_follow, shared_s
 from trainform_plugins.lifecycle.syncs import (
     held_by_kueue,
     is_a_hook,
+    misspelled_sync_option,
     namespace_of_nobody,
     tracked_by_hand,
     unknown_pod_group,
+    waits_or_is_skipped,
 )
 
 OF_THE_JOBSET = (
@@ -22,7 +24,14 @@ OF_THE_JOBSET = (
     names_that_do_not_follow,
     shared_subdomain,
 )
-OF_ALL_OBJECTS = (is_a_hook, tracked_by_hand, namespace_of_nobody, unknown_pod_group)
+OF_ALL_OBJECTS = (
+    is_a_hook,
+    tracked_by_hand,
+    waits_or_is_skipped,
+    misspelled_sync_option,
+    namespace_of_nobody,
+    unknown_pod_group,
+)
 """The rules, one function each; the docstring says why it exists."""
 
 

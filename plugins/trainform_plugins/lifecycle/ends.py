@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trainform.plugin import JobSetView, Path, Plan, table, tables
+from trainform.plugin import SYNC_OPTIONS, JobSetView, Path, Plan, sync_options, table, tables
 from trainform_plugins.lifecycle.source import ENGINES, engine_of
 
 TTL = "ttlSecondsAfterFinished"
-SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 FORCING_OPTIONS = ("Force=true", "Replace=true")
 QUEUE = "kueue.x-k8s.io/queue-name"
 MAX_TIME = "kueue.x-k8s.io/max-exec-time-seconds"
@@ -105,7 +104,7 @@ def is_made_anew(plan: Plan, jobset: JobSetView) -> None:
     annotations = jobset.annotations
     if not annotations:
         return
-    options = [option.strip() for option in str(annotations.get(SYNC_OPTIONS, "")).split(",")]
+    options = sync_options(str(annotations.get(SYNC_OPTIONS, "")))
     forcing = [(SYNC_OPTIONS, option) for option in options if option in FORCING_OPTIONS]
     if str(annotations.get(FLUX_FORCE, "")).lower() == "enabled":
         forcing.append((FLUX_FORCE, f"{FLUX_FORCE}: {annotations[FLUX_FORCE]}"))

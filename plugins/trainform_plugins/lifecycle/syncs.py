@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from trainform.plugin import JobSetView, Plan, did_you_mean, listed, table
+from trainform.plugin import (
+    SYNC_OPTION_VALUES,
+    SYNC_OPTIONS,
+    SYNC_WAVE,
+    JobSetView,
+    Plan,
+    Tree,
+    did_you_mean,
+    is_sync_option,
+    listed,
+    sync_options,
+    sync_wave,
+    table,
+)
 from trainform_plugins.lifecycle.source import ENGINES, engine_of
 
 HOOKS = ("argocd.argoproj.io/hook", "helm.sh/hook")
@@ -20,6 +33,8 @@ TRACKING = {
     ),
 }
 """Marks by which an engine recognizes its own objects."""
+
+FLUX_RECONCILE = "kustomize.toolkit.fluxcd.io/reconcile"
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 
@@ -83,6 +98,59 @@ def tracked_by_hand(plan: Plan) -> None:
                     severity="warning",
                     hint="remove it",
                 )
+
+
+def waits_or_is_skipped(plan: Plan) -> None:
+    """A wave set by hand makes a sync wait for training, and a paused object gets no change at all.
+
+    Why: Argo CD waits for the health of every wave but the last, and a job is healthy only once it has finished;
+    trainform puts all JobSets into the last wave, 0. Flux neither applies nor prunes an object with `reconcile:
+    disabled`. Bites: one job with a wave of 5 waits until all others have finished; a deletion in git changes nothing.
+    """
+    for tree in plan.objects:
+        annotations = table(table(tree, "metadata"), "annotations")
+        if found := _wait_or_skip(engine_of(plan), tree["kind"], annotations):
+            key, why, hint = found
+            at = ("metadata", "annotations", key)
+            plan.report_object(tree, at, "TF641", f"{annotations[key]}: {why}", severity="warning", hint=hint)
+
+
+def _wait_or_skip(engine: str, kind: str, annotations: Tree) -> tuple[str, str, str] | None:
+    """The annotation, what the engine does because of it, and what to write instead."""
+    wave = str(sync_wave(kind))
+    if engine == "argocd" and annotations.get(SYNC_WAVE, wave) != wave:
+        why = "Argo CD waits between waves until objects are healthy, jobs until they have finished"
+        return SYNC_WAVE, why, f"remove it: trainform puts a {kind} into wave {wave}"
+    if engine == "flux" and str(annotations.get(FLUX_RECONCILE, "")).lower() == "disabled":
+        why = "Flux ignores this object: changes and deletions in git do not reach the cluster"
+        return FLUX_RECONCILE, why, "remove it; to hold the job, write suspend: true, or hold its queue"
+    return None
+
+
+def misspelled_sync_option(plan: Plan) -> None:
+    """Argo CD ignores an option that it does not know, and says nothing.
+
+    Why: it compares whole words, upper case and inner blanks included. Bites: `Prune=False` protects nothing.
+    """
+    for tree in plan.objects if engine_of(plan) == "argocd" else ():
+        for option in sync_options(str(table(table(tree, "metadata"), "annotations").get(SYNC_OPTIONS, ""))):
+            if not is_sync_option(option):
+                plan.report_object(
+                    tree,
+                    ("metadata", "annotations", SYNC_OPTIONS),
+                    "TF642",
+                    f"Argo CD ignores {option!r}, which is no option of an object",
+                    severity="warning",
+                    hint=_meant(option),
+                )
+
+
+def _meant(option: str) -> str:
+    """The option that differs only in blanks and case, else all names."""
+    name, _, value = ("".join(option.split())).lower().partition("=")
+    known = next((each for each in SYNC_OPTION_VALUES if each.lower() == name), "")
+    near = f"{known}={value}"
+    return f"write {near}" if is_sync_option(near) else f"options: {', '.join(SYNC_OPTION_VALUES)}"
 
 
 def namespace_of_nobody(plan: Plan) -> None:

@@ -80,6 +80,20 @@ def test_a_preview_tells_jobs_that_change_alike_once(behind, trainform):
     assert "\n  same for 1 job: ml/b\n2 jobs would change, " in told
 
 
+def test_a_preview_compares_a_job_with_its_new_object(behind, trainform):
+    """Under a content hash every object is called otherwise; what is the same is not printed."""
+    (behind / "environments" / "prod" / "environment.yaml").write_text(environment("content-hash"))
+    (behind / "runtimes" / "torch.yaml").write_text(runtime())
+    assert trainform("upgrade", "--all").code == 0
+    (old,) = (behind / "rendered" / "prod" / "ml" / "a").glob("jobset-a-*.yaml")
+    (behind / "runtimes" / "torch.yaml").write_text(runtime(NEW))
+    told = trainform("upgrade", "--all", "--dry-run").out
+    changes = [line for line in told.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert [line.split()[-1] for line in changes] == ["registry.example.com/train:1", NEW]
+    assert f"--- a/rendered/prod/ml/a/{old.name}\n+++ b/rendered/prod/ml/a/jobset-a-" in told
+    assert "same for 1 job: ml/b" in told
+
+
 def test_a_preview_as_json_is_a_render_result(behind, trainform):
     ran = trainform("upgrade", "a", "--dry-run", "--format", "json")
     (only,) = json.loads(ran.out)["jobs"]

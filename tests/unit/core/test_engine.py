@@ -47,6 +47,7 @@ def test_without_an_engine_nothing_is_added(kind, protection):
         ("JobSet", "confirm", {OPTIONS: "Validate=false"},
          {OPTIONS: "Validate=false,Prune=confirm,Delete=confirm"}),
         ("JobSet", "confirm", {OPTIONS: " Prune=false , "}, {OPTIONS: "Prune=false,Delete=confirm"}),
+        ("JobSet", "confirm", {OPTIONS: "Prune=False"}, {OPTIONS: "Prune=False,Prune=confirm,Delete=confirm"}),
     ],
 )  # fmt: skip
 def test_argo_cd(kind, protection, own, added):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode
+from datetime import UTC, datetime
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -18,6 +19,7 @@ from trainform.output.emitter import emit
 NEED = SecretNeed.of("ssh", "llm-mpi-ssh-auth", "ml")
 PRIVATE, PUBLIC = b"-----BEGIN EC PRIVATE KEY-----\nMIHc\n-----END EC PRIVATE KEY-----\n", b"ecdsa AAAA\n"
 NOW = "2026-11-27T12:00:00Z"
+TODAY = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
 def secret() -> KeySecret:
@@ -32,19 +34,19 @@ def sops_file(tmp_path, owners=("me",), **changes):
 
 
 def test_a_sealed_secret_opens_under_its_name():
-    sealed = seal(secret(), certificate(), os.urandom)
+    sealed = seal(secret(), certificate(), os.urandom, TODAY)
     assert unseal(sealed, "ml", NEED.name) == {"ssh-privatekey": PRIVATE, "ssh-publickey": PUBLIC}
 
 
 @pytest.mark.parametrize(("namespace", "name"), [("other", NEED.name), ("ml", "other")])
 def test_a_sealed_secret_opens_under_no_other_name(namespace, name):
-    sealed = seal(secret(), certificate(), os.urandom)
+    sealed = seal(secret(), certificate(), os.urandom, TODAY)
     with pytest.raises(ValueError, match="Decryption failed"):
         unseal(sealed, namespace, name)
 
 
 def test_a_sealed_secret_becomes_an_immutable_secret_of_the_type_that_ssh_wants():
-    sealed = seal(secret(), certificate(), os.urandom)
+    sealed = seal(secret(), certificate(), os.urandom, TODAY)
     metadata = {"name": NEED.name, "namespace": "ml"}
     assert sealed["apiVersion"] == "bitnami.com/v1alpha1"
     assert sealed["metadata"] == metadata
@@ -62,7 +64,7 @@ def test_each_value_has_a_session_key_of_its_own():
         asked.append(count)
         return os.urandom(count)
 
-    seal(secret(), certificate(), random_bytes)
+    seal(secret(), certificate(), random_bytes, TODAY)
     assert asked == [32, 32]
 
 
@@ -82,7 +84,26 @@ def pem_of_private_key() -> bytes:
 )
 def test_certificates_that_nothing_can_be_sealed_for(pem, message):
     with pytest.raises(SealingError, match=message):
-        seal(secret(), pem, os.urandom)
+        seal(secret(), pem, os.urandom, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("now", "message"),
+    [
+        (datetime(2025, 12, 31, 23, 59, tzinfo=UTC), "is not valid before 2026-01-01 00:00 UTC"),
+        (datetime(2026, 1, 1, tzinfo=UTC), ""),
+        (datetime(2026, 1, 31, tzinfo=UTC), ""),
+        (datetime(2026, 1, 31, 0, 0, 1, tzinfo=UTC), "expired on 2026-01-31 00:00 UTC"),
+    ],
+    ids=["a minute early", "first moment", "last moment", "a second late"],
+)
+def test_a_certificate_must_be_valid_now(now, message):
+    pem = certificate(days=30)
+    if message:
+        with pytest.raises(SealingError, match=message):
+            seal(secret(), pem, os.urandom, now)
+    else:
+        assert seal(secret(), pem, os.urandom, now)["kind"] == "SealedSecret"
 
 
 @pytest.mark.parametrize("owner", ["me", "you"])
@@ -128,7 +149,7 @@ def test_recipients_that_nothing_can_be_encrypted_for(text):
 
 
 def test_neither_form_shows_anything_of_a_private_key(tmp_path):
-    sealed = emit(seal(secret(), certificate(), os.urandom))
+    sealed = emit(seal(secret(), certificate(), os.urandom, TODAY))
     for text in (sealed, sops_file(tmp_path).read_text()):
         assert "PRIVATE" not in text
         assert "MIHc" not in text

@@ -181,6 +181,48 @@ def test_the_marks_of_an_engine_are_its_own_to_set(engine, field, key, expected)
     assert short(job(), marked, environment(engine)) == [("TF625", "warning")] * expected
 
 
+WAVE, RECONCILE = "argocd.argoproj.io/sync-wave", "kustomize.toolkit.fluxcd.io/reconcile"
+
+
+@pytest.mark.parametrize(
+    ("engine", "annotations", "expected"),
+    [
+        ("argocd", {WAVE: "5"}, 1),
+        ("argocd", {WAVE: "-1"}, 1),
+        ("argocd", {WAVE: "0"}, 0),
+        ("argocd", {}, 0),
+        ("flux", {WAVE: "5"}, 0),
+        ("flux", {RECONCILE: "disabled"}, 1),
+        ("flux", {RECONCILE: "Disabled"}, 1),
+        ("flux", {RECONCILE: "enabled"}, 0),
+        ("argocd", {RECONCILE: "disabled"}, 0),
+        ("none", {RECONCILE: "disabled", WAVE: "5"}, 0),
+    ],
+)
+def test_an_engine_that_is_told_to_wait_or_to_skip(engine, annotations, expected):
+    marked = template(metadata={"annotations": annotations})
+    assert short(job(), marked, environment(engine)) == [("TF641", "warning")] * expected
+
+
+@pytest.mark.parametrize(
+    ("options", "hints"),
+    [
+        ("Prune=false , Validate=false,,", []),
+        ("Prune=False", ["write Prune=false"]),
+        ("serversideapply = true", ["write ServerSideApply=true"]),
+        ("Delete=maybe,Prune=confirm", ["options: ApplyOutOfSyncOnly"]),
+    ],
+)
+def test_sync_options_are_read_as_argo_cd_reads_them(options, hints):
+    problems = told(job(), template(metadata={"annotations": {OPTIONS: options}}), environment())
+    assert [(problem.code, problem.severity) for problem in problems] == [("TF642", "warning")] * len(hints)
+    assert all(problem.hint.startswith(hint) for problem, hint in zip(problems, hints, strict=True))
+
+
+def test_what_argo_cd_does_not_take_for_forcing_is_no_forcing():
+    assert [problem.code for problem in told(job(), template(metadata={"annotations": {OPTIONS: "force=true"}}))] == []
+
+
 def namespace(name: str) -> Tree:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 

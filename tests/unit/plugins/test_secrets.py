@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def sops(*owners: str, **fields: Any) -> Tree:
 
 def sealed_file(need: SecretNeed = SSH) -> Tree:
     make = ssh_secret if need.kind == "ssh" else curve_secret
-    return seal(make(need, bytes(32), bytes(32)), certificate(), os.urandom)
+    return seal(make(need, bytes(32), bytes(32)), certificate(), os.urandom, datetime(2026, 11, 27, tzinfo=UTC))
 
 
 def sops_file(*owners: str) -> Tree:

@@ -347,3 +347,17 @@ def test_html_is_whole_alone_and_escaped():
     assert page.links == []
     assert "<script>alert(1)</script>" in page.text
     assert "<script" not in render_html(diff)
+
+
+LONG = [" ".join(f"--flag-{number}={value}" for number in range(90)) for value in ("old", "new")]
+
+
+def test_a_long_value_is_shown_where_it_changed():
+    told = text(restart(reason(*LONG)))
+    assert "…--flag-0=old" in told or "--flag-0=old" in told
+    assert "--flag-89" not in told
+
+
+def test_a_long_value_is_shown_whole_on_request():
+    told = render_text(Diff([restart(reason(*LONG))]), colour=False, full=True)
+    assert f"{LONG[0]} → {LONG[1]}" in told

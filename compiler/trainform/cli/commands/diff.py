@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output format. markdown suits pull request comments.",
 )
+@click.option("--full", is_flag=True, help="Show long values whole, not only the part that changed (format text).")
 @cache_option
 @repository_options
-def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str, ...]) -> int:
+def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env: tuple[str, ...]) -> int:
     """Show what a change does to the jobs, running ones included.
 
     Compares the working tree with a commit, or with a copy of the repository in another folder.
@@ -40,6 +41,8 @@ def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str,
     from trainform.io.repository import open_repository
     from trainform.workspace.diff.difference import diff as compare
 
+    if full and form != "text":
+        raise click.UsageError("--full is for format text: json always has whole values, the others are kept short")
     repository, problems = open_repository(chosen_root(root))
     try:
         found, outcome = compare(repository, problems, base, env, cached=not no_cache)
@@ -49,11 +52,11 @@ def diff(base: str, form: str, no_cache: bool, root: str | None, env: tuple[str,
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
     errors = outcome.errors()
     print_diagnostics(errors, sys.stderr)
-    _print(found, form)
+    _print(found, form, full)
     return report_failures(outcome.failures) or (FAULTY if errors else DIFFERS if found.jobs else OK)
 
 
-def _print(found: Diff, form: str) -> None:
+def _print(found: Diff, form: str, full: bool) -> None:
     from trainform.cli.streams import wants_colour
     from trainform.cli.terminal import print_json, print_page, print_text
 
@@ -70,4 +73,4 @@ def _print(found: Diff, form: str) -> None:
     else:
         from trainform.review.diff.text import render_text
 
-        print_text(render_text(found, colour=wants_colour(sys.stdout)))
+        print_text(render_text(found, colour=wants_colour(sys.stdout), full=full))

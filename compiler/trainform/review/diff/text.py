@@ -41,9 +41,10 @@ _NAMES = textwrap.TextWrapper(
 )
 
 
-def render_text(diff: Diff, *, colour: bool) -> str:
-    """Jobs with their reasons, jobs that are behind, the table of totals, and a summary line."""
-    told = stories(diff)
+def render_text(diff: Diff, *, colour: bool, full: bool = False) -> str:
+    """Jobs with their reasons, jobs that are behind, the table of totals, and a summary line. `full`: long values are
+    not shortened."""
+    told = stories(diff, full=full)
     several = len({story.environment for story in told}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
     blocks = ["\n".join(_story(story, several, colour)) for story in told]
     blocks += ["\n".join(lines) for lines in (list(behind_lines(diff)), _totals(diff)) if lines]

@@ -41,6 +41,9 @@ _LONGEST = 72
 _LONGEST_HIGHLIGHT = 240
 """The same for what a reviewer must see: commands are long."""
 
+_WHOLE = 1 << 40
+"""More than any file may hold."""
+
 _FEW = 3
 """Up to this many names are listed instead of counted."""
 
@@ -137,23 +140,26 @@ class Story(NamedTuple):
             yield thing, [reason for reason in shown if reason.object == thing]
 
 
-def stories(diff: Diff) -> list[Story]:
-    """The changed jobs, grouped by change, without those that are behind."""
-    return [_story(group) for group in groups(diff.jobs)]
+def stories(diff: Diff, *, full: bool = False) -> list[Story]:
+    """The changed jobs, grouped by change, without those that are behind. Long values are shortened, unless `full`."""
+    return [_story(group, full) for group in groups(diff.jobs)]
 
 
-def _story(group: Group) -> Story:
+def _story(group: Group, full: bool) -> Story:
     job = group[0]
+    longest, longest_highlight = (_WHOLE, _WHOLE) if full else (_LONGEST, _LONGEST_HIGHLIGHT)
     names = [plain(each.full_name) for each in group]
-    reasons = [_words(group, reason) for reason in reasons_of(group)]
-    return Story(job.change, plain(job.id[0]), names, plain(consequence(group)), _highlights(job), reasons)
+    reasons = [_words(group, reason, longest) for reason in reasons_of(group)]
+    return Story(
+        job.change, plain(job.id[0]), names, plain(consequence(group)), _highlights(job, longest_highlight), reasons
+    )
 
 
-def _highlights(job: JobDiff) -> list[HighlightWords]:
+def _highlights(job: JobDiff, longest: int) -> list[HighlightWords]:
     """What a reviewer must see of a job; values that several pods or containers share once."""
     places: dict[HighlightWords, list[str]] = {}
     for each in job.highlights:
-        before, after = _spelled(each.before, each.after, _LONGEST_HIGHLIGHT)
+        before, after = _spelled(each.before, each.after, longest)
         words = HighlightWords(
             plain(f"{each.label} {each.entry}".rstrip()),
             "",
@@ -165,9 +171,9 @@ def _highlights(job: JobDiff) -> list[HighlightWords]:
     return [words._replace(places=plain(", ".join(dict.fromkeys(found)))) for words, found in places.items()]
 
 
-def _words(group: Group, reason: Reason) -> ReasonWords:
+def _words(group: Group, reason: Reason, longest: int) -> ReasonWords:
     thing = reason.object if len(group) == 1 else shared_object(group[0], reason)
-    before, after = _spelled(reason.before, reason.after) if reason.named else ("", "")
+    before, after = _spelled(reason.before, reason.after, longest) if reason.named else ("", "")
     marks = ", ".join(word for word in ("immutable", "inherited") if getattr(reason, word))
     return ReasonWords(plain(thing), _field(reason), before, after, marks)
 
@@ -183,7 +189,7 @@ def _written(given: Any) -> str:
 _NONE = "(none)"
 
 
-def _spelled(old: Any, new: Any, longest: int = _LONGEST) -> tuple[str, str]:
+def _spelled(old: Any, new: Any, longest: int) -> tuple[str, str]:
     """Before and after, shortened; for two long values, the part that differs."""
     before, after = _written(old), _written(new)
     shared = 0
