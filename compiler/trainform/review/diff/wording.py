@@ -37,8 +37,8 @@ MEANINGS = {
 _LONGEST = 72
 """Most characters shown of a value."""
 
-_LONGEST_HIGHLIGHT = 240
-"""The same for what a reviewer must see: commands are long."""
+_LONGEST_HIGHLIGHT = 1_000
+"""The same for what a reviewer must see: commands are long. How much is left out is told."""
 
 _FEW = 3
 """Up to this many names are listed instead of counted."""
@@ -92,8 +92,10 @@ class ReasonWords(NamedTuple):
 
 
 class HighlightWords(NamedTuple):
-    """A value that a reviewer must see: `host network (node, launcher)`. `before` is empty for a new job."""
+    """A value that a reviewer must see: `host network (node, launcher)`. `before` is empty for a new job. `label`
+    names the entry of a list, too, which the author chose; `kind` does not."""
 
+    kind: str
     label: str
     places: str
     before: str
@@ -151,8 +153,9 @@ def _highlights(job: JobDiff) -> list[HighlightWords]:
     """What a reviewer must see of a job; values that several pods or containers share once."""
     places: dict[HighlightWords, list[str]] = {}
     for each in job.highlights:
-        before, after = _spelled(each.before, each.after, _LONGEST_HIGHLIGHT)
+        before, after = _spelled(each.before, each.after, _LONGEST_HIGHLIGHT, " ({} more characters)")
         words = HighlightWords(
+            each.label,
             plain(f"{each.label} {each.entry}".rstrip()),
             "",
             before if job.change != "new" else "",
@@ -181,20 +184,22 @@ def _written(given: Any) -> str:
 _NONE = "(none)"
 
 
-def _spelled(old: Any, new: Any, longest: int = _LONGEST) -> tuple[str, str]:
-    """Before and after, shortened; for two long values, the part that differs."""
+def _spelled(old: Any, new: Any, longest: int = _LONGEST, left_out: str = "") -> tuple[str, str]:
+    """Before and after, shortened; for two long values, the part that differs. `left_out` tells how much follows."""
     before, after = _written(old), _written(new)
     shared = 0
     if max(len(before), len(after)) > longest:
         pairs = enumerate(zip(before, after, strict=False))
         shared = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, shared - 12)
-    return _cut(before, start, longest), _cut(after, start, longest)
+    return _cut(before, start, longest, left_out), _cut(after, start, longest, left_out)
 
 
-def _cut(text: str, start: int, longest: int) -> str:
+def _cut(text: str, start: int, longest: int, left_out: str) -> str:
     told = f"…{text[start:]}" if start else text
-    return told if len(told) <= longest else f"{told[: longest - 1]}…"
+    if len(told) <= longest:
+        return told
+    return f"{told[: longest - 1]}…{left_out.format(f'{len(told) - longest + 1:,}')}"
 
 
 def _field(reason: Reason) -> str:
