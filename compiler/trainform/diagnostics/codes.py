@@ -200,6 +200,9 @@ CODES: dict[str, str] = {
     "TF721": "invalid function configuration",
     "TF731": "unmanaged file in rendered/",
     "TF732": "lists of an earlier version",
+    "TF733": "file names that are one on some file systems",
+    "TF734": "rendered files converted by git",
+    "TF735": "object of another job",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     # TFDxx: deliberate deviations from the controller
