@@ -18,10 +18,12 @@ as_text run diff --base "$base" --format markdown >>"$body" || code=$?
 as_text cat "$body"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$body" >>"$GITHUB_STEP_SUMMARY"
 
-# The number of the comment that an earlier run made, if there is one.
+# The number of the comment that an earlier run made, if there is one. Anybody may write one that begins alike, and could
+# edit it once a reviewer trusts it: only those of the token's own account count.
 earlier() {
+    me=$(gh api graphql --raw-field "query={viewer{login}}" --jq .data.viewer.login) || return
     gh api --paginate "repos/$GITHUB_REPOSITORY/issues/$PR/comments" \
-        --jq ".[] | select(.body | startswith(\"$marker\")) | .id"
+        --jq ".[] | select(.user.login == \"$me\" and (.body | startswith(\"$marker\"))) | .id"
 }
 
 comment() {

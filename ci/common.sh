@@ -3,6 +3,9 @@
 
 unset CDPATH # cd must print nothing
 
+# Python imports nothing from the current folder, which may hold a stranger's pip.py. "python -m" would look there first.
+export PYTHONSAFEPATH=1
+
 # On standard error, since standard output may be what somebody reads; GitHub looks for commands in both.
 say() {
     if [ -n "${GITHUB_ACTIONS:-}" ]; then echo "::$1 title=trainform::$2" >&2; else echo "trainform: $2" >&2; fi
@@ -29,6 +32,25 @@ run() {
     shift
     for environment in ${TRAINFORM_ENV:-}; do set -- --env "$environment" "$@"; done
     trainform "$command" --root "${TRAINFORM_ROOT:-.}" "$@"
+}
+
+# write_new FILE COMMAND [ARGUMENT...]: its standard output in a new file. What is there goes first, as a change may bring a
+# link in its place; so may a folder of its path be one, which is refused unless the path is absolute.
+write_new() {
+    file=$1
+    shift
+    folder=$(dirname "$file")
+    case $folder in /*) ;; *) refuse_links "$folder" ;; esac
+    rm -f "$file"
+    (
+        set -C # the file must be new
+        "$@" >"$file"
+    )
+}
+
+refuse_links() {
+    [ ! -L "$1" ] || fail "$1 is a link, which a change may have brought: nothing is written through it"
+    [ "$1" = . ] || refuse_links "$(dirname "$1")"
 }
 
 # as_text COMMAND [ARGUMENT...]: runs it while GitHub takes nothing in the log for a command, since names and values in

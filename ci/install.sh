@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs trainform. TRAINFORM_INSTALL is one of these:
-#   a folder with this project, by default the one that this script is in: with the dependencies of its ci/requirements.txt,
-#     each file of which is held against a hash; nothing but wheels is taken, so that no setup.py of others runs
+#   the path, with a slash, of a folder with this project, by default the one that this script is in: with the dependencies
+#     of its ci/requirements.txt, each file of which is held against a hash; nothing but wheels is taken, so that no setup.py
+#     of others runs
 #   a requirements file, *.txt, with hashes: for plugins of your own beside trainform
 #   anything else that pip takes, such as trainform==1.2.3: without hashes
 set -eu
@@ -27,6 +28,7 @@ install_folder() {
 
 case $what in
 *.txt) locked --requirement "$what" ;;
-*) if [ -d "$what" ]; then install_folder "$what"; else pip_install "$what"; fi ;;
+*/*) if [ -d "$what" ]; then install_folder "$what"; else pip_install "$what"; fi ;;
+*) pip_install "$what" ;; # a change may bring a folder called trainform==1.2.3
 esac
 trainform --version

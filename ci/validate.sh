@@ -12,7 +12,7 @@ validate() {
 }
 
 # report FORMAT FILE: its exit code is that of the findings, which the run below gives.
-report() { as_text validate --format "$1" >"$2" || [ $? -le 2 ] || exit 70; }
+report() { write_new "$2" as_text validate --format "$1" || [ $? -le 2 ] || exit 70; }
 
 [ -z "${TRAINFORM_SARIF:-}" ] || report sarif "$TRAINFORM_SARIF"
 [ -z "${TRAINFORM_JUNIT:-}" ] || report junit "$TRAINFORM_JUNIT"

@@ -16,7 +16,7 @@ SHOWN = ("PATH", "SYSTEMROOT", "TMPDIR")
 GH = """\
 #!/bin/sh
 echo "$*" >>"$GH_LOG"
-case " $* " in *" --jq "*) echo "${GH_EARLIER:-}" ;; esac
+case " $* " in *" graphql "*) echo the-bot ;; *" --jq "*) echo "${GH_EARLIER:-}" ;; esac
 """
 
 

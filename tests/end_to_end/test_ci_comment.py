@@ -22,18 +22,18 @@ def test_a_change_is_told_in_the_summary_and_in_a_comment(checkout, github):
     assert ran.stdout.startswith("<!-- trainform diff . -->\n")
     assert "ml/new" in ran.stdout
     assert Path(github["GITHUB_STEP_SUMMARY"]).read_text() == ran.stdout
-    assert calls(github)[1:] == ["api --silent repos/team/jobs/issues/7/comments --field body=@FILE"]
+    assert calls(github)[2:] == ["api --silent repos/team/jobs/issues/7/comments --field body=@FILE"]
 
 
 def test_the_next_push_changes_the_comment(checkout, github):
     changed(checkout, github)
     assert sh("comment", checkout, github, PR="7", GH_EARLIER="41\n42").returncode == 0
-    assert calls(github)[1:] == ["api --silent --method PATCH repos/team/jobs/issues/comments/41 --field body=@FILE"]
+    assert calls(github)[2:] == ["api --silent --method PATCH repos/team/jobs/issues/comments/41 --field body=@FILE"]
 
 
 def test_no_change_makes_no_comment_but_mends_one(checkout, github):
     assert sh("comment", checkout, github, PR="7").returncode == 0
-    assert len(calls(github)) == 1
+    assert len(calls(github)) == 2
     assert sh("comment", checkout, github, PR="7", GH_EARLIER="41\n42").returncode == 0
     assert "--method PATCH" in calls(github)[-1]
 

@@ -211,6 +211,9 @@ CODES: dict[str, str] = {
     "TF731": "unmanaged file in rendered/",
     "TF732": "lists of an earlier version",
     "TF733": "unreadable baseline of findings",
+    "TF734": "rendered files converted by git",
+    "TF735": "object of another job",
+    "TF736": "file names that are one on some file systems",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     # TFDxx: deliberate deviations from the controller

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from errno import ELOOP
 from operator import attrgetter
 from typing import NamedTuple
+from unicodedata import normalize
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.files import read_plain
@@ -152,7 +154,23 @@ def list_files(root: str, folder: str) -> Listing:
         listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
         return listing
     _walk(root, folder, (), listing)
+    listing.diagnostics.extend(_colliding(listing.files))
     return listing
+
+
+def _colliding(files: list[str]) -> Iterator[Diagnostic]:
+    """An error for each file that others shadow where case, or the form of an accent, does not count: a checkout there
+    has only one of them, and the jobs of the others would be deleted."""
+    first: dict[str, str] = {}
+    for file in files:
+        other = first.setdefault(_same_everywhere(file), file)
+        if other is not file:
+            message = f'is the same file as "{other}" on macOS and Windows'
+            yield file_error("TF736", file, message, "rename one of the two")
+
+
+def _same_everywhere(path: str) -> str:
+    return path.lower() if path.isascii() else normalize("NFC", normalize("NFD", path).casefold())
 
 
 def _walk(root: str, folder: str, above: tuple[str, ...], listing: Listing) -> None:

@@ -36,6 +36,8 @@ def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers:
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
     from multiprocessing import get_context
 
+    if START_METHOD == "spawn":
+        os.environ["PYTHONSAFEPATH"] = "1"  # `python -c` imports from the current folder, which may be a stranger's
     pool = ProcessPoolExecutor(
         min(workers, len(tasks)), mp_context=get_context(START_METHOD), initializer=_start, initargs=(work,)
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainform.review.diff.highlights import CONTAINER_FIELDS, OBJECT_FIELDS, POD_FIELDS
+from trainform.review.diff.highlights import CONTAINER_FIELDS, OBJECT_FIELDS, POD_FIELDS, TEMPLATE_FIELDS
 from trainform.review.diff.html import render_html
 from trainform.review.diff.markdown import LIMIT, render_markdown
 from trainform.review.diff.model import Diff, JobDiff, diff_job
@@ -263,6 +263,11 @@ def test_values_cannot_break_out():
 
 
 def test_every_field_is_in_the_documentation():
-    fields = [*POD_FIELDS, *CONTAINER_FIELDS, *(each for fields in OBJECT_FIELDS.values() for each in fields)]
+    fields = [
+        *TEMPLATE_FIELDS,
+        *POD_FIELDS,
+        *CONTAINER_FIELDS,
+        *(each for fields in OBJECT_FIELDS.values() for each in fields),
+    ]
     rows = {row.split(" | ")[0].strip("|* "): row for row in DOCS.read_text().splitlines() if row.startswith("| ")}
     assert [each.label for each in fields if each.label not in rows or not each.why] == []

@@ -85,6 +85,20 @@ def _everything_tolerated(tolerations: Any) -> Entries:
     return {"": [text(each, "effect") or "every effect" for each in found]}
 
 
+def _granting(annotations: Any) -> Entries:
+    found = annotations.items() if isinstance(annotations, dict) else ()
+    return {key: value for key, value in found if key.startswith(_GRANTING)}
+
+
+_GRANTING = (
+    "container.apparmor.security.beta.kubernetes.io/",
+    "iam.amazonaws.com/",
+    "k8s.v1.cni.cncf.io/",
+    "v1.multus-cni.io/",
+)
+"""Prefixes of annotations by which nodes confine a pod less, give it a role of the cloud, or attach it to networks."""
+
+
 def _rules(rules: Any) -> Entries:
     return {str(index): rule for index, rule in enumerate(sequence(rules))}
 
@@ -107,10 +121,16 @@ class Field(NamedTuple):
     privilege: bool = True
 
 
+def _is_root_among(groups: Any) -> bool:
+    return 0 in (groups if isinstance(groups, list) else [groups])
+
+
 _SELINUX = "its processes run with an SELinux label of its own choice"
 _UNCONFINED = "the container may make any system call"
 _NOT_CONFINED = "AppArmor does not confine the container"
 _ROOT = "the processes run as root"
+_IN_ROOTS_GROUP = "the processes are in root's group, too"
+_PROBED = "what runs again and again"
 
 _SECURITY = (
     Field("securityContext.runAsUser", "run as user", _ROOT, matters=_is(0)),
@@ -134,6 +154,8 @@ POD_FIELDS = (
     Field("hostPID", "host processes", "pods see every process of the node", matters=_is(True), default=False),
     Field("hostIPC", "host IPC", "pods share memory with the node's processes", matters=_is(True), default=False),
     *_SECURITY,
+    Field("securityContext.fsGroup", "file group", _IN_ROOTS_GROUP, matters=_is_root_among),
+    Field("securityContext.supplementalGroups", "more groups", _IN_ROOTS_GROUP, matters=_is_root_among),
     Field("securityContext.sysctls", "sysctls", "pods set kernel parameters"),
     Field("volumes", "host path", "pods use a folder of the node", _host_paths),
     Field("serviceAccountName", "service account", "pods may do what the account may", default="default"),
@@ -145,6 +167,7 @@ POD_FIELDS = (
     Field("runtimeClassName", "runtime class", "decides how far containers are isolated", privilege=False),
     Field("volumes", "volume", "pods use data that outlives them", _other_volumes, privilege=False),
     Field("volumes", "secret volume", "pods read a Secret", _secret_volumes, privilege=False),
+    Field("hostAliases", "host aliases", "names lead to addresses that the job chose", privilege=False),
     Field("imagePullSecrets", "pull secret", "images are pulled with a Secret", _names, bool, privilege=False),
 )
 """What counts in a pod spec."""
@@ -183,11 +206,19 @@ CONTAINER_FIELDS = (
     Field("command", "command", "what runs", privilege=False),
     Field("args", "arguments", "what runs", privilege=False),
     Field("lifecycle", "lifecycle hooks", "what runs at start and stop", privilege=False),
+    Field("startupProbe.exec.command", "probe", _PROBED, privilege=False),
+    Field("readinessProbe.exec.command", "probe", _PROBED, privilege=False),
+    Field("livenessProbe.exec.command", "probe", _PROBED, privilege=False),
     Field("volumeDevices", "block devices", "the container uses raw volumes", privilege=False),
     Field("env", "secret variable", "the container reads a Secret", _secret_variables, privilege=False),
     Field("envFrom", "secret variables", "the container reads Secrets", _secret_environments, bool, privilege=False),
 )
 """What counts in a container, init containers included."""
+
+TEMPLATE_FIELDS = (
+    Field("metadata.annotations", "annotation", "nodes and webhooks give the pods rights for it", _granting),
+)
+"""What counts in a pod template beside its spec."""
 
 OBJECT_FIELDS: Mapping[str, tuple[Field, ...]] = {
     "Role": (Field("rules", "rule", "what the job's account may do", _rules),),
@@ -268,7 +299,9 @@ def _owners(tree: Tree) -> Iterator[_Owner]:
         yield name_of(tree), "", tree, OBJECT_FIELDS.get(text(tree, "kind"), ())
         return
     for job in JobSetView.of(tree).jobs:
-        path = f"spec.replicatedJobs[{job.name}].template.spec.template.spec"
+        template = f"spec.replicatedJobs[{job.name}].template.spec.template"
+        path = f"{template}.spec"
+        yield job.name, template, job.pod, TEMPLATE_FIELDS
         yield job.name, path, job.pod_spec, POD_FIELDS
         for kind, containers in (("initContainers", job.init_containers), ("containers", job.containers)):
             for container in containers:

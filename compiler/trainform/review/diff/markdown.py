@@ -9,7 +9,16 @@ from trainform.diagnostics.escape import utf8
 from trainform.diagnostics.order import counted
 from trainform.review.diff.model import Diff
 from trainform.review.diff.update_rules import ORDER, Change
-from trainform.review.diff.wording import ReasonWords, Story, behind_lines, headline, meanings, stories, total_rows
+from trainform.review.diff.wording import (
+    HighlightWords,
+    ReasonWords,
+    Story,
+    behind_lines,
+    headline,
+    meanings,
+    stories,
+    total_rows,
+)
 
 LIMIT = 65_536
 """Forges' limit of a comment in characters. We count bytes, which are never fewer."""
@@ -53,7 +62,9 @@ def _jobs(diff: Diff, room: int) -> Iterator[str]:
     """The jobs under the title of their change, as many as fit. In each, jobs that get privileges come first, and the
     room that they need at least is kept for them: no crowd of other changes can push them out."""
     told = sorted(stories(diff), key=lambda story: not _grants(story))
-    kept = sum(_size(_brief(story)) for story in told if _grants(story))
+    granting = [story for story in told if _grants(story)]
+    shortest = _brief if sum(map(_size, map(_brief, granting))) <= room else _briefest
+    kept = sum(map(_size, map(shortest, granting)))
     for change in ORDER:
         of_it = [story for story in told if story.change == change]
         if not of_it:
@@ -62,17 +73,23 @@ def _jobs(diff: Diff, room: int) -> Iterator[str]:
         room -= _size(head)
         yield from head
         for index, story in enumerate(of_it):
-            kept -= _size(_brief(story)) if _grants(story) else 0
-            lines = _story(story)
-            if _size(lines) > room - kept and _grants(story):
-                lines = _brief(story)
-            if _size(lines) > room - kept:
+            kept -= _size(shortest(story)) if _grants(story) else 0
+            lines = next((form for form in _forms(story) if _size(form) <= room - kept), None)
+            if lines is None:
                 left = counted(_count(of_it[index:]), "more job")
                 yield f"… and {left}: the comment is full, `trainform diff` lists all"
                 yield ""
                 break
             room -= _size(lines)
             yield from lines
+
+
+def _forms(story: Story) -> Iterator[list[str]]:
+    """How to tell a story, longest first. One that grants nothing is told as a whole or not at all."""
+    yield _story(story)
+    if _grants(story):
+        yield _brief(story)
+        yield _briefest(story)
 
 
 def _count(told: Iterable[Story]) -> int:
@@ -99,6 +116,12 @@ def _brief(story: Story) -> list[str]:
     return [f"- {_title(story)}", *_highlights(story), ""]
 
 
+def _briefest(story: Story) -> list[str]:
+    """The title and the kinds of privileges, whose number is limited, unlike the author's names and values."""
+    kinds = dict.fromkeys(f"**{_escaped(each.kind)}**" for each in story.highlights if each.privilege)
+    return [f"- {_title(story)}", f"  - {', '.join(kinds)}: too long to be shown, `trainform diff` lists all", ""]
+
+
 def _title(story: Story) -> str:
     head = f"<b>{_escaped(story.title)}</b> in {_escaped(story.environment)}"
     told = f": {_escaped(story.consequence)}" if story.consequence else ""
@@ -107,12 +130,20 @@ def _title(story: Story) -> str:
 
 def _highlights(story: Story) -> Iterator[str]:
     """A list that nothing folds, privileges first."""
-    for each in story.highlights[:_MOST_HIGHLIGHTS]:
+    for each in _most_varied(story.highlights)[:_MOST_HIGHLIGHTS]:
         label = f"**{_escaped(each.label)}**" if each.privilege else _escaped(each.label)
         before = f"{_code(each.before)} → " if each.before else ""
         yield f"  - {label} ({_escaped(each.places)}): {before}{_code(each.after)}"
     if left := len(story.highlights[_MOST_HIGHLIGHTS:]):
         yield f"  - … and {left} more: `trainform diff` lists all"
+
+
+def _most_varied(told: Sequence[HighlightWords]) -> Sequence[HighlightWords]:
+    """One of each kind first where some must be left out: many harmless ones cannot hide the one of another kind."""
+    if len(told) <= _MOST_HIGHLIGHTS:
+        return told
+    first = {each.kind: each for each in reversed(told)}
+    return sorted(told, key=lambda each: (not each.privilege, first[each.kind] is not each))
 
 
 def _folded(story: Story, title: str) -> list[str]:

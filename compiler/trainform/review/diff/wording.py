@@ -38,8 +38,8 @@ MEANINGS = {
 _LONGEST = 72
 """Most characters shown of a value."""
 
-_LONGEST_HIGHLIGHT = 240
-"""The same for what a reviewer must see: commands are long."""
+_LONGEST_HIGHLIGHT = 1_000
+"""The same for what a reviewer must see: commands are long. How much is left out is told."""
 
 _WHOLE = 1 << 40
 """More than any file may hold."""
@@ -97,8 +97,10 @@ class ReasonWords(NamedTuple):
 
 
 class HighlightWords(NamedTuple):
-    """A value that a reviewer must see: `host network (node, launcher)`. `before` is empty for a new job."""
+    """A value that a reviewer must see: `host network (node, launcher)`. `before` is empty for a new job. `label`
+    names the entry of a list, too, which the author chose; `kind` does not."""
 
+    kind: str
     label: str
     places: str
     before: str
@@ -159,8 +161,9 @@ def _highlights(job: JobDiff, longest: int) -> list[HighlightWords]:
     """What a reviewer must see of a job; values that several pods or containers share once."""
     places: dict[HighlightWords, list[str]] = {}
     for each in job.highlights:
-        before, after = _spelled(each.before, each.after, longest)
+        before, after = _spelled(each.before, each.after, longest, " ({} more characters)")
         words = HighlightWords(
+            each.label,
             plain(f"{each.label} {each.entry}".rstrip()),
             "",
             before if job.change != "new" else "",
@@ -189,20 +192,22 @@ def _written(given: Any) -> str:
 _NONE = "(none)"
 
 
-def _spelled(old: Any, new: Any, longest: int) -> tuple[str, str]:
-    """Before and after, shortened; for two long values, the part that differs."""
+def _spelled(old: Any, new: Any, longest: int = _LONGEST, left_out: str = "") -> tuple[str, str]:
+    """Before and after, shortened; for two long values, the part that differs. `left_out` tells how much follows."""
     before, after = _written(old), _written(new)
     shared = 0
     if max(len(before), len(after)) > longest:
         pairs = enumerate(zip(before, after, strict=False))
         shared = next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
     start = max(0, shared - 12)
-    return _cut(before, start, longest), _cut(after, start, longest)
+    return _cut(before, start, longest, left_out), _cut(after, start, longest, left_out)
 
 
-def _cut(text: str, start: int, longest: int) -> str:
+def _cut(text: str, start: int, longest: int, left_out: str) -> str:
     told = f"…{text[start:]}" if start else text
-    return told if len(told) <= longest else f"{told[: longest - 1]}…"
+    if len(told) <= longest:
+        return told
+    return f"{told[: longest - 1]}…{left_out.format(f'{len(told) - longest + 1:,}')}"
 
 
 def _field(reason: Reason) -> str:

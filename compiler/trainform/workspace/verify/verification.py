@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainform import __version__
+from trainform.core.gitops import ALPHABET, LENGTH
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.order import has_errors
+from trainform.diagnostics.order import counted, has_errors
 from trainform.io import paths
+from trainform.io.git import GitError, converted
 from trainform.io.paths import JobId, lockfile_path, snapshot_file
+from trainform.io.place import file_error
 from trainform.output import flux
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
@@ -113,6 +117,7 @@ def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached
     if shard.is_first:
         found = _of_no_job(workspace, whole.present)
         whole.verdicts += (each for each in found if not workspace.asked or each.job[0] in workspace.asked)
+        whole.problems += _converted(workspace)
     jobs = whole.present.union(workspace.locks.ids())
     whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
     if whole.is_good:
@@ -148,10 +153,11 @@ def _verify_chunk(
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
     examination = _Examination.of(environments, locks)
     verdicts = examination.verdicts()
+    namesakes = [*_namesakes(examination.files, locks)]
     faults = _faults(environments, examination, stats, elsewhere)
     found = Verification(
         stats=stats,
-        problems=chunk.portable(chunk.own(problems)),
+        problems=chunk.portable([*chunk.own(problems), *namesakes]),
         verdicts=verdicts,
         faults=chunk.portable(faults),
         present={*examination.present, *elsewhere},
@@ -161,6 +167,29 @@ def _verify_chunk(
     if not chunk.is_whole:
         _remember(found, examination, chunk)
     return found
+
+
+def _namesakes(jobs: Mapping[JobId, str], locks: LockStore) -> Iterator[Diagnostic]:
+    """An error for each of these `jobs`, with their files, that is called as an object of another one, which has its
+    name from its contents: an engine would apply one over the other."""
+    for job, file in jobs.items():
+        *place, name = job
+        hashed = _HASHED.fullmatch(name)
+        other = (job[0], job[1], hashed[1]) if hashed else job
+        if other != job and locks.lockfile(other) and _holds(locks, job, name) and _holds(locks, other, name):
+            message = f'{"/".join(place)}/{other[2]} has an object called "{name}", too: one would replace the other'
+            yield file_error("TF735", file, message, "give the TrainJob another name")
+
+
+_HASHED = re.compile(rf"(.+)-[{ALPHABET}]{{{LENGTH}}}")
+"""What an object is called under `naming: content-hash`."""
+
+
+def _holds(locks: LockStore, job: JobId, name: str) -> bool:
+    """Whether an object of that name is among a job's manifests."""
+    folder = job_folder(locks.repository.settings.rendered, *job)
+    found = paths.folder_bytes(locks.repository.root, folder).values()
+    return any(f"\n  name: {name}\n".encode() in data for data in found if data)
 
 
 def _remember(found: Verification, examination: _Examination, chunk: Chunk) -> None:
@@ -316,6 +345,22 @@ def _of_no_job(workspace: Workspace, present: Collection[JobId]) -> Iterator[Ver
     for each in Survey.of(workspace, locks.ids()).findings(unrendered=present):
         state: State = "stale" if each.state == "outdated" else each.state
         yield Verdict(_place(each.path, rendered), state, [each.path])
+
+
+def _converted(workspace: Workspace) -> Iterator[Diagnostic]:
+    """An error if the bytes verified here are not those of the commit, which is what an engine may read."""
+    rendered = workspace.repository.settings.rendered
+    try:
+        found = converted(workspace.repository.root, rendered)
+    except GitError as error:
+        yield file_error("TF734", rendered, f"cannot find out what git converts: {error}")
+        return
+    if found:
+        file, attribute = min(found.items())
+        message = f"git converts this file on checkout ({attribute}), so the commit holds other bytes than were checked"
+        more = f" and {counted(len(found) - 1, 'other file')}" if len(found) > 1 else ""
+        hint = f"remove the attribute from .gitattributes: it applies to this file{more}"
+        yield file_error("TF734", file, message, hint)
 
 
 def _place(path: str, rendered: str) -> JobId:
