@@ -50,6 +50,13 @@ def runtime(name: str) -> dict[str, Any]:
     return {**head, "spec": {"template": {"spec": {"replicatedJobs": []}}}}
 
 
+def limited(count: int) -> dict[str, Any]:
+    """A replicated job with many resources, none of them valid."""
+    container = {"name": "node", "image": "example/img:1", "resources": {"limits": numbered("cpu", count)}}
+    head = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    return {"name": "node", "template": {"metadata": head, "spec": {"template": {"spec": {"containers": [container]}}}}}
+
+
 def local_queue(number: int) -> dict[str, Any]:
     head = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue"}
     spec = {"clusterQueue": f"missing-{number}"}
@@ -112,6 +119,12 @@ INPUTS = {
     "a target's regular expression": (
         stream([environment(patches=[{"target": {"kind": f"({'(a|a)*' * 30}|JobSet)*b"}, "patch": "{a: b}"}]), JOB]),
         b"matches nothing in any job",
+    ),
+    "resources that no pod may have": (
+        stream(
+            [{**runtime("r"), "spec": {"template": {"spec": {"replicatedJobs": [limited(20_000)]}}}}, job(runtime="r")]
+        ),
+        b"1001 errors",
     ),
     "additions to a mapping": (json_patch("/metadata/labels/a{}", 50_000), b"too large for the object"),
     "a deep text": ("a: " + "[" * 5_000_000, b"nested"),

@@ -100,7 +100,7 @@ def check_objects(plan: Plan) -> None:
         if tree["kind"] == "PodGroup":
             _tell_members(plan, tree)
         if kind == "JobSet":
-            for problem in jobset_rules.check(tree, len(plan.name) - len(plan.stable_name)):
+            for problem in schema.first(iter(jobset_rules.check(tree, len(plan.name) - len(plan.stable_name)))):
                 warned = problem.code in jobset_rules.WARNINGS
                 _report(plan, tree, problem, "warning" if warned else "error")
 

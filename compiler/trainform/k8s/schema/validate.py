@@ -14,7 +14,7 @@ from trainform.k8s.schema.fits import fits
 from trainform.k8s.schema.keywords import LIST_KEYS, REFUSES_NULL, broken_keyword, duplicates, type_of, types_of
 from trainform.k8s.schema.messages import SchemaProblem
 
-__all__ = ["SchemaProblem", "check", "check_each"]
+__all__ = ["SchemaProblem", "check", "check_each", "first"]
 
 
 def check(kind: str, tree: object) -> list[SchemaProblem]:
@@ -23,7 +23,7 @@ def check(kind: str, tree: object) -> list[SchemaProblem]:
     `kind` is the API name of any type in a TrainJob, runtime or JobSet ("JobSetSpec", "EnvVar", "PodTemplateSpec"),
     "ConfigMap", "coscheduling PodGroup", "volcano PodGroup" or a kind of cluster fact.
     """
-    return [] if fits(kind)(tree) else _first(_problems(definitions()[kind], tree, ()))
+    return [] if fits(kind)(tree) else first(_problems(definitions()[kind], tree, ()))
 
 
 def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
@@ -31,11 +31,11 @@ def check_each(kind: str, trees: list[object]) -> list[SchemaProblem]:
     if all(map(fits(kind), trees)):
         return []
     schema = definitions()[kind]
-    return _first(problem for index, tree in enumerate(trees) for problem in _problems(schema, tree, (index,)))
+    return first(problem for index, tree in enumerate(trees) for problem in _problems(schema, tree, (index,)))
 
 
-def _first(problems: Iterator[SchemaProblem]) -> list[SchemaProblem]:
-    """The first problems, and one that says that there are more."""
+def first(problems: Iterator[SchemaProblem]) -> list[SchemaProblem]:
+    """The first problems of an object, and one that says that there are more."""
     found = list(islice(problems, messages.MOST_PROBLEMS))
     more = next(problems, None)
     return [*found, messages.more_problems(more.path)] if more else found
