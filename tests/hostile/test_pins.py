@@ -376,7 +376,7 @@ def test_a_snapshot_that_no_lock_names_vouches_for_nothing_and_may_stay(change):
     assert change.found("--base", "main") == (0, {})
     change.merged()
     assert change.found("--base", "main") == (0, {})
-    change.done("render")
+    change.done("render", "--prune-snapshots")
     assert change.changed() == [f" D {planted}"]
 
 

@@ -60,7 +60,6 @@ WITHOUT_CURED_EXAMPLE = [
     "TF357",
     "TF361",
     "TF363",
-    "TF365",
     "TF617",
     "TFD01",
     "TFD03",

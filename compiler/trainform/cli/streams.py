@@ -62,6 +62,11 @@ class EscapedStream(io.TextIOBase):
         return self._stream.errors
 
 
+def is_terminal(stream: TextIO) -> bool:
+    """Whether somebody reads along."""
+    return stream.isatty()
+
+
 def wants_colour(stream: TextIO) -> bool:
     """Whether to color text: only on a terminal that supports it, and not if NO_COLOR is set."""
     dumb = os.environ.get("TERM") == "dumb"

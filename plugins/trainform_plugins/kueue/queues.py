@@ -72,6 +72,7 @@ def default_queue_is_told(plan: Plan, jobset: JobSetView) -> None:
             f"the job has no queue label, so Kueue takes it into LocalQueue {DEFAULT_QUEUE} of its namespace",
             severity="info",
             hint=f"to show the queue in the JobSet, write localQueue: {DEFAULT_QUEUE} in the Environment",
+            path=("metadata", "labels"),
         )
 
 

@@ -22,7 +22,7 @@ def test_kinds_that_are_known_but_have_no_model_here(reader, head, subject):
     ("head", "field", "hint"),
     [
         ("apiVersion: trainform.dev/v1\nkind: Environment", "apiVersion", "trainform.dev/v1alpha1"),
-        ("apiVersion: trainform.dev/v1alpha1\nkind: Enviroment", "kind", 'did you mean "Environment"?'),
+        ("apiVersion: trainform.dev/v1alpha1\nkind: Enviroment", "kind", "write kind: Environment"),
     ],
 )
 def test_a_near_miss_of_our_own_kind_names_it(reader, head, field, hint):

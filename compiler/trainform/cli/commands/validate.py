@@ -60,6 +60,7 @@ def validate(
     Formats: sarif for code scanning, junit for test reports, github for workflow annotations.
     """
     from trainform.cli.errors import report_failures
+    from trainform.cli.streams import is_terminal
 
     if write_baseline:
         if paths or shard or env:
@@ -67,7 +68,7 @@ def validate(
         return _write_baseline(chosen_root(root), workers)
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
     if form == "text":
-        _print(found, short=sys.stdout.isatty() and not everything)
+        _print(found, short=is_terminal(sys.stdout) and not everything)
     else:
         _print_for_machines(found, form, fail_on or "error", chosen_root(root))
     return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
