@@ -8,8 +8,7 @@ needs render
 told=$(mktemp)
 trap 'rm -f "$told"' EXIT
 code=0
-render() { run render >"$told"; }
-as_text render || code=$?
+as_text run render >"$told" || code=$?
 as_text cat "$told"
 [ $code -eq 0 ] || exit $code
 grep -E -q '^(wrote|removed) |^[0-9]+ jobs? re-pinned' "$told" || exit 0

@@ -114,6 +114,7 @@ def _forked(
         given.write(stdin.encode(errors="surrogateescape"))
         given.seek(0)
         sys.stdout.flush()
+        inherited = _resident()
         child = os.fork()
         if child == 0:
             _become(command, folder, variables, (given.fileno(), out.fileno(), err.fileno()))
@@ -125,7 +126,14 @@ def _forked(
         out.seek(0)
         err.seek(0)
         seconds = (usage.ru_utime + usage.ru_stime) / machine.slowness
-        return Ran(code, out.read(), err.read(), seconds, usage.ru_maxrss * 1024, hung)
+        memory = max(usage.ru_maxrss * 1024 - inherited, 0)
+        return Ran(code, out.read(), err.read(), seconds, memory, hung)
+
+
+def _resident() -> int:
+    """Bytes of this process in memory: a forked one shares them."""
+    pages = Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * resource.getpagesize()
 
 
 def _ends(child: int, seconds: float) -> bool:

@@ -17,7 +17,7 @@ LAUNCHERS = (["torchrun"], *([python, "-m", "torch.distributed.run"] for python 
 PODS = [pod for pod in (*golden_pods(), *shipped_pods(), *corpus_pods()) if pod.words()[:2] != ["tune", "run"]]
 
 
-@pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.id) for pod in PODS])
+@pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.id) for pod in PODS if "TF631" not in pod.codes])
 def test_the_variables_make_the_rendezvous_of_every_node(pod: TorchPod, torchrun: Torchrun) -> None:
     for index in pod.indexes:
         launch = torchrun.launch(pod.variables(index), ["train.py"], pod.devices)
@@ -52,9 +52,16 @@ def flags_change_the_rendezvous(pod: TorchPod, torchrun: Torchrun) -> bool:
     return False
 
 
-@pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.id) for pod in PODS if torchrun_words(pod)])
+READABLE = [pod for pod in PODS if torchrun_words(pod) and "TF630" not in pod.codes]
+"""TF630: torchrun would stop at the text of a reference that nothing replaces."""
+
+
+@pytest.mark.parametrize("pod", [pytest.param(pod, id=pod.id) for pod in READABLE])
 def test_the_command_leaves_the_rendezvous_alone_or_is_warned_of(pod: TorchPod, torchrun: Torchrun) -> None:
-    assert flags_change_the_rendezvous(pod, torchrun) == ("TF605" in pod.codes)
+    """TF605 tells of flags, TF631 of variables, and TF603 of a count that a flag may mend."""
+    changed = flags_change_the_rendezvous(pod, torchrun)
+    assert not changed or {"TF603", "TF605", "TF631"}.intersection(pod.codes)
+    assert changed or "TF605" not in pod.codes
 
 
 FLAGS = [

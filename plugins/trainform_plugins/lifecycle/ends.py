@@ -51,8 +51,10 @@ def kueue_deletes_it(plan: Plan, jobset: JobSetView) -> None:
     kubernetes-sigs/kueue `pkg/controller/jobframework/reconciler.go`.
     """
     engine = engine_of(plan)
+    if not engine:
+        return
     spec = plan.environment.spec
-    if not engine or not spec.cluster.kueue_deletes_deactivated or "ttl" in spec.gitops.allow:
+    if not spec.cluster.kueue_deletes_deactivated or "ttl" in spec.gitops.allow:
         return
     again = f"{ENGINES[engine]} recreates it: it would train again and again"
     keep = "remove afterDeactivatedByKueue from Kueue's configuration; or allow it: gitops: {allow: [ttl]}"

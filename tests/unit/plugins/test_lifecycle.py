@@ -10,7 +10,6 @@ from support.streams import Tree, compiled, job, replicated_job, runtime
 from trainform.core.compile import Compilation
 from trainform.diagnostics import Diagnostic
 
-OURS = {f"TF{number}" for number in range(620, 640)}
 HOOK, OPTIONS = "argocd.argoproj.io/hook", "argocd.argoproj.io/sync-options"
 FORCE = "kustomize.toolkit.fluxcd.io/force"
 INSTANCE, TRACKING = "app.kubernetes.io/instance", "argocd.argoproj.io/tracking-id"
@@ -35,7 +34,7 @@ def template(replicated: Tree | None = None, *, metadata: Tree | None = None, **
 def told(*objects: Tree) -> list[Diagnostic]:
     """What the rules of the life cycle say."""
     compilation: Compilation = compiled(*objects)
-    return [d for each in compilation.jobs for d in each.diagnostics if d.code in OURS]
+    return [d for each in compilation.jobs for d in each.diagnostics if d.plugin == "lifecycle"]
 
 
 def short(*objects: Tree) -> list[tuple[str, str]]:
