@@ -181,7 +181,7 @@ def _runtime(tree: Any) -> RuntimePin:
 
 def _text(tree: dict[str, Any], key: str) -> str:
     value = tree.get(key)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value:
         raise LockError(f'has no "{key}"')
     return value
 

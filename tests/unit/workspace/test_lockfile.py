@@ -47,6 +47,7 @@ def changed(**values):
         (changed(kind="Look"), "is not a Lock"),
         (changed(apiVersion="trainform.dev/v9"), "is not a Lock"),
         (changed(trainJob=None), 'has no "trainJob"'),
+        (changed(environment=""), 'has no "environment"'),
         (changed(runtime="torch"), 'has no "runtime"'),
         (changed(runtime={"kind": "X", "name": "y"}), 'has no "digest"'),
         (changed(files=["a"]), "not a mapping of strings"),
