@@ -34,6 +34,9 @@ class EscapedStream(io.TextIOBase):
         self._pending.clear()
         self._stream.write(log(text, styles=self._styles))
 
+    def close(self) -> None:
+        """Left to whoever opened the stream below: Python 3.13 would flush here, and tell an error a second time."""
+
     def flush(self) -> None:
         self._write_pending()
         self._stream.flush()
