@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from trainform.io.files import bytes_or_none
 from trainform.io.git import GitError, commit_of, files_at, git, start, without_filters
+from trainform.io.links import read_file
 
 _DIFF = ("diff-index", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"  # git does not run inside one
@@ -120,11 +121,7 @@ class Folder(NamedTuple):
 
     def changed(self, within: Sequence[str]) -> set[str]:
         either = {*self.paths(within), *_below(self.root, within)}
-        return {
-            path
-            for path in either
-            if bytes_or_none(os.path.join(self.root, path)) != bytes_or_none(os.path.join(self.path, path))
-        }
+        return {path for path in either if _bytes_of(self.root, path) != _bytes_of(self.path, path)}
 
     def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
         return partial(self.changed, within)
@@ -134,12 +131,20 @@ class Folder(NamedTuple):
         return None
 
     def read(self, paths: Collection[str]) -> dict[str, bytes]:
-        found = ((path, bytes_or_none(os.path.join(self.path, path))) for path in paths)
+        found = ((path, _bytes_of(self.path, path)) for path in paths)
         return {path: data for path, data in found if data is not None}
 
 
 Baseline = Commit | Folder
 """Earlier files, by path relative to the repository's root."""
+
+
+def _bytes_of(root: str, path: str) -> bytes | None:
+    """The contents of a file, also behind a link within `root`; None if it cannot be read."""
+    try:
+        return read_file(root, path)
+    except OSError:
+        return None
 
 
 def _is_submodule(path: str) -> GitError:
