@@ -12,8 +12,7 @@ set -eu
 python=$(command -v python3 || command -v python) || fail "no Python here: set it up before trainform"
 what=${TRAINFORM_INSTALL:-$(dirname "$0")/..}
 
-# -P: a folder called pip in the checkout is not the module.
-pip_install() { "$python" -P -m pip install --quiet --disable-pip-version-check "$@"; }
+pip_install() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
 
 locked() { pip_install --require-hashes --only-binary :all: "$@"; }
 

@@ -89,7 +89,7 @@ def install(tmp_path):
         environment = {"PATH": f"{folder}:/usr/bin:/bin"} | ({} if what is None else {"TRAINFORM_INSTALL": what})
         subprocess.run(["sh", str(ROOT / "ci" / "install.sh")], env=environment, check=True, capture_output=True)
         return [
-            line.replace("-P -m pip install --quiet --disable-pip-version-check", "pip")
+            line.replace("-m pip install --quiet --disable-pip-version-check", "pip")
             for line in log.read_text().splitlines(True)
         ]
 

@@ -11,18 +11,18 @@ from contextlib import suppress
 from stat import S_ISDIR
 
 from trainform.io.git import GitError, checkout_digest, git_folder
-from trainform.io.links import inside
 
 _NAME = "trainform"
 
 
 def state_in_git(root: str) -> str | None:
-    """The folder in git's own folder, created if missing; None without git, or where it cannot be created."""
+    """The folder in git's own folder, created if missing; None without git, where it cannot be created, or where `.git`
+    leads to another folder of the work tree, which a commit may have filled."""
     try:
-        git = os.path.realpath(git_folder(root))
+        git = git_folder(root)
     except GitError:
         return None
-    return _created(os.path.join(git, _NAME), 0o777) if os.path.isdir(git) and not _is_checked_out(root, git) else None
+    return _created(os.path.join(git, _NAME), 0o777) if os.path.isdir(git) else None
 
 
 def state_folder(root: str) -> str | None:
@@ -36,14 +36,6 @@ def state_folder(root: str) -> str | None:
 def state_file(folder: str, root: str, purpose: str) -> str:
     """A file in such a folder. Several repositories in one checkout have different ones."""
     return os.path.join(folder, f"{checkout_digest(root)}{purpose}")
-
-
-def _is_checked_out(root: str, git: str) -> bool:
-    """Whether a `.git` file or link names a folder of the work tree, which a commit may have filled."""
-    folder = os.path.realpath(root)
-    while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
-    return inside(folder, git) and git != os.path.join(folder, ".git")
 
 
 def _of_this_user() -> str | None:
