@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.ci import git, program
+from support.nursery import Nursery
 from unit.cli.conftest import job
 
 SHOWN = ("PATH", "SYSTEMROOT", "TMPDIR")
@@ -18,6 +20,12 @@ GH = """\
 echo "$*" >>"$GH_LOG"
 case " $* " in *" graphql "*) echo the-bot ;; *" --jq "*) echo "${GH_EARLIER:-}" ;; esac
 """
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with Nursery() as nursery:
+        yield nursery
 
 
 @pytest.fixture

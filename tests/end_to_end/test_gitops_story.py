@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,12 +16,6 @@ from support.repositories import Repository, environment, job, runtime
 
 FOLDER = "rendered/prod/ml"
 JOBSET = f"{FOLDER}/llm/jobset-llm.yaml"
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
 
 
 class Story(Repository):

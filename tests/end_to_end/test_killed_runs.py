@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +13,6 @@ from support.nursery import KILLED, Nursery
 from support.repositories import Repository, environment, job, runtime
 
 JOBS = ("changed", "gone", "new", "same")
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
 
 
 class Scene(NamedTuple):

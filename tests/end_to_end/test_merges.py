@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -188,12 +188,6 @@ def jobsets(root: Path, environment: str) -> dict[str, tuple[str, int]]:
         assert path.parent.name not in found
         found[path.parent.name] = (tree["metadata"]["namespace"], nodes)
     return found
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
 
 
 @pytest.mark.parametrize(("naming", "engine"), [("stable", "argocd"), ("content-hash", "flux")])

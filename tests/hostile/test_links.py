@@ -4,13 +4,10 @@ or socket is opened; and nothing waits."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from support.attacks import COMMANDS, SECRET, Victim
-from support.nursery import Nursery
 
 READ = (
     "trainform.yaml", "jobs/llm.yaml", "jobs/new.yaml", "jobs/new.yaml.j2", "runtimes/torch.yaml",
@@ -22,17 +19,6 @@ FOLDERS = (
     "jobs", "runtimes", "environments", "environments/prod", "rendered", "rendered/prod", "rendered/prod/ml",
     "rendered/prod/ml/llm", ".trainform", ".trainform/locks", ".trainform/locks/prod", ".trainform/snapshots",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
-
-
-@pytest.fixture
-def victim(tmp_path: Path, nursery: Nursery) -> Victim:
-    return Victim(tmp_path, nursery)
 
 
 def assert_nothing_comes_out(victim: Victim, commands: tuple[str, ...] = COMMANDS) -> None:

@@ -6,30 +6,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.attacks import Victim
-from support.nursery import KILLED, Nursery
+from support.nursery import KILLED
 from support.repositories import job
 from trainform.io import cache_file
 from trainform.io.own_state import state_folder, state_in_git
 from trainform.io.staging import writing
 
 MARK = "left-by-a-commit"
-
-
-@pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as nursery:
-        yield nursery
-
-
-@pytest.fixture
-def victim(tmp_path: Path, nursery: Nursery) -> Victim:
-    return Victim(tmp_path, nursery)
 
 
 def marked(victim: Victim) -> set[str]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.workspace.discovery import Workspace
-    from trainform.workspace.verify.verification import Verdict, Verification
+    from trainform.workspace.verify.verdict import Verdict
+    from trainform.workspace.verify.verification import Verification
 
 ADVICE = {
     "mispinned": "changed since the base, but is pinned to inputs that are neither current nor the base's: run "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from trainform.review.capacity.amounts import written
+from trainform.review.capacity.assignment import Mismatch, Mode, PodSetAssignment, Reason, Shortage, Uncovered
 from trainform.review.capacity.cohorts import Cohorts
-from trainform.review.capacity.flavor_assigner import Mismatch, Mode, PodSetAssignment, Reason, Shortage, Uncovered
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource
 from trainform.review.capacity.scheduler import Workload
 

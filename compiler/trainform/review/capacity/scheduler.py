@@ -8,9 +8,10 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trainform.review.capacity.assignment import NOTHING_TRIED, Assignment, LastTried, Mode
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
-from trainform.review.capacity.flavor_assigner import NOTHING_TRIED, Assignment, FlavorAssigner, LastTried, Mode
+from trainform.review.capacity.flavor_assigner import FlavorAssigner
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, Node
 from trainform.review.capacity.tas import TASFlavorSnapshot, TASUsage, add_usage
 

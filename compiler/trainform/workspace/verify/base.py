@@ -16,7 +16,8 @@ from trainform.workspace.compilation import compile_environments
 from trainform.workspace.diff.scope import jobs_of
 from trainform.workspace.fingerprint import digest_of_file
 from trainform.workspace.lockfile import Lock, line_of, lock_in
-from trainform.workspace.verify.verification import Mispin, Verdict, Verification
+from trainform.workspace.verify.verdict import Mispin, Verdict
+from trainform.workspace.verify.verification import Verification
 
 if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
