@@ -34,7 +34,7 @@ REFERENCE = 0.060
 """CPU seconds of the reference loop on the machine where CPU_LIMIT was set."""
 
 _ADDRESS_SPACE = 3 * 2**30
-"""A command that wants more than that fails, rather than the machine."""
+"""A command that wants that much more than this process has fails, rather than the machine."""
 
 
 class Ran(NamedTuple):
@@ -114,10 +114,10 @@ def _forked(
         given.write(stdin.encode(errors="surrogateescape"))
         given.seek(0)
         sys.stdout.flush()
-        inherited = _resident()
+        inherited = _memory()
         child = os.fork()
         if child == 0:
-            _become(command, folder, variables, (given.fileno(), out.fileno(), err.fileno()))
+            _become(command, folder, variables, (given.fileno(), out.fileno(), err.fileno()), inherited)
         hung = not _ends(child, HANG * machine.slowness)
         if hung:
             os.killpg(child, signal.SIGKILL)
@@ -126,14 +126,21 @@ def _forked(
         out.seek(0)
         err.seek(0)
         seconds = (usage.ru_utime + usage.ru_stime) / machine.slowness
-        memory = max(usage.ru_maxrss * 1024 - inherited, 0)
+        memory = max(usage.ru_maxrss * 1024 - inherited.private, 0)
         return Ran(code, out.read(), err.read(), seconds, memory, hung)
 
 
-def _resident() -> int:
-    """Bytes of this process in memory: a forked one shares them."""
-    pages = Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * resource.getpagesize()
+class Memory(NamedTuple):
+    """Bytes: `space` of addresses, and `private`, the resident ones that a fork shares (not the pages of files)."""
+
+    space: int
+    private: int
+
+
+def _memory() -> Memory:
+    space, resident, of_files = map(int, Path("/proc/self/statm").read_text().split()[:3])
+    page = resource.getpagesize()
+    return Memory(space * page, (resident - of_files) * page)
 
 
 def _ends(child: int, seconds: float) -> bool:
@@ -145,7 +152,11 @@ def _ends(child: int, seconds: float) -> bool:
 
 
 def _become(
-    command: Callable[[], None], folder: Path, variables: Mapping[str, str], streams: tuple[int, int, int]
+    command: Callable[[], None],
+    folder: Path,
+    variables: Mapping[str, str],
+    streams: tuple[int, int, int],
+    inherited: Memory,
 ) -> NoReturn:
     """Be the command: its streams, its folder, its environment, its limits. Never returns."""
     try:
@@ -157,7 +168,8 @@ def _become(
         os.environ.clear()
         os.environ.update(variables)
         tempfile.tempdir = None
-        resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+        space = inherited.space + _ADDRESS_SPACE
+        resource.setrlimit(resource.RLIMIT_AS, (space, space))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         sys.stdin, sys.stdout, sys.stderr = (
             io.TextIOWrapper(open(number, mode, closefd=False), encoding="utf-8")  # noqa: SIM115 - ends with us
