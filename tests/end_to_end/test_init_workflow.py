@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,16 +12,22 @@ import yaml
 
 from support.ci import changed, git, program
 
-WORKFLOW = "trainform/output/templates/init/github/workflows/trainform.yaml"
-
 
 @pytest.fixture
-def comment() -> str:
+def comment(tmp_path: Path) -> str:
     """The script of the last step."""
-    text = (Path(__file__).parents[2] / "compiler" / WORKFLOW).read_text()
-    steps = yaml.safe_load(text)["jobs"]["render"]["steps"]
-    script: str = steps[-1]["run"]
-    return script
+    return commands(written(tmp_path / "new"))[-1]
+
+
+def written(folder: Path) -> str:
+    """The workflow of a new repository."""
+    subprocess.run([sys.executable, "-m", "trainform", "init", folder], check=True, capture_output=True)
+    return (folder / ".github/workflows/trainform.yaml").read_text()
+
+
+def commands(workflow: str) -> list[str]:
+    """The scripts of its steps, in order."""
+    return [step["run"] for step in yaml.safe_load(workflow)["jobs"]["render"]["steps"] if "run" in step]
 
 
 @pytest.fixture
@@ -70,3 +77,22 @@ def test_a_token_that_may_not_comment_fails_nothing(comment, checkout, github, t
 def test_a_job_with_an_error_fails(comment, checkout, github, tmp_path):
     (checkout / "jobs/llm.yaml").write_text("{")
     assert ran(comment, checkout, github, tmp_path).returncode == 2
+
+
+def test_a_new_repository_passes_its_own_workflow(github, tmp_path):
+    """The steps of a pull request that adds the second job, in a repository that `init` made. pip is not asked."""
+    new = tmp_path / "new"
+    install, *steps = commands(written(new))
+    assert install.startswith("pip install")
+    git(new, "init", "--quiet")
+    for name in ("hello", "second"):
+        job = (new / "jobs/hello.yaml").read_text().replace("name: hello", f"name: {name}")
+        (new / f"jobs/{name}.yaml").write_text(job)
+        subprocess.run([sys.executable, "-m", "trainform", "--root", new, "render"], check=True, capture_output=True)
+        git(new, "add", "--all")
+        git(new, "commit", "--quiet", "--message", name)
+    git(new, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    for script in steps:
+        ended = ran(script, new, github, tmp_path)
+        assert ended.returncode == 0, (script, ended.stdout, ended.stderr)
+    assert "ml/second" in Path(github["GITHUB_STEP_SUMMARY"]).read_text()

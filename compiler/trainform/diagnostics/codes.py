@@ -214,6 +214,7 @@ CODES: dict[str, str] = {
     "TF734": "rendered files converted by git",
     "TF735": "object of another job",
     "TF736": "file names that are one on some file systems",
+    "TF750": "folder is elsewhere in the git repository",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     # TFDxx: deliberate deviations from the controller

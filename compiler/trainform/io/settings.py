@@ -25,14 +25,20 @@ class LintRule(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Folders relative to the root, with `/`; then rules for findings, of which the last that fits counts. Every key
-    has a default."""
+    """Folders relative to the root, with `/`; then rules for findings, of which the last that fits counts; then where
+    the root lies in the git repository, empty for its top. Every key has a default."""
 
     jobs: str = "jobs"
     runtimes: str = "runtimes"
     environments: str = "environments"
     rendered: str = "rendered"
     lints: tuple[LintRule, ...] = ()
+    repository_path: str = ""
+
+    @property
+    def rendered_in_git(self) -> str:
+        """The folder of manifests from the top of the git repository, as engines name it."""
+        return f"{self.repository_path}/{self.rendered}" if self.repository_path else self.rendered
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -43,7 +49,8 @@ _OURS = ".trainform"
 
 FOLDERS = ("jobs", "runtimes", "environments", "rendered")
 LINTS, BY_PATH = "lints", "lintsByPath"
-KEYS = (*FOLDERS, LINTS, BY_PATH)
+REPOSITORY_PATH = "repositoryPath"
+KEYS = (*FOLDERS, LINTS, BY_PATH, REPOSITORY_PATH)
 MOST_RULES = 50
 """Most entries of `lintsByPath`, and most patterns in each: every finding is matched with all of them."""
 
@@ -66,7 +73,7 @@ def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
         return Settings(), problems
     given = loaded.documents[0].tree
     folders = {key: _normal(given[key]) for key in FOLDERS if key in given}
-    return Settings(**folders, lints=tuple(_rules(given))), []
+    return Settings(**folders, lints=tuple(_rules(given)), repository_path=_normal(given.get(REPOSITORY_PATH, ""))), []
 
 
 def _rules(tree: dict[str, Any]) -> Iterator[LintRule]:
@@ -106,8 +113,10 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         code, message = "TF703", "must not contain control characters"
     else:
         return []
-    return [Diagnostic(code, "error", message, f'write "{key}: {key}"', path, document)]
+    return [Diagnostic(code, "error", message, f'write "{key}: {_EXAMPLES.get(key, key)}"', path, document)]
 
+
+_EXAMPLES = {REPOSITORY_PATH: "ml/training"}
 
 _LINTS_EXAMPLE = "write lints: {TF608: off, TF604: error}"
 _BY_PATH_EXAMPLE = "write - {paths: [jobs/legacy/**], lints: {TF607: off}}"

@@ -91,18 +91,20 @@ and `metadata: {}`, but in lists that are merged by key, where what git does not
 IGNORED = [*KUEUE_CHANGES, *ADDED_BY_ADMISSION]
 
 
-def files(environment: str, health: Mapping[str, str]) -> dict[str, str]:
-    """The bootstrap's texts by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`."""
+def files(environment: str, health: Mapping[str, str], repository: str = "", prefix: str = "") -> dict[str, str]:
+    """The bootstrap's texts by their names in `gitops/argocd/`; `health` is Lua by `HEALTH_KINDS`, `repository` the
+    address of the git repository, if known, and `prefix` leads from its top to the folder of `trainform.yaml`."""
+    address = repository or REPOSITORY
     resources = ["project.yaml", f"trainform-{environment}.yaml"]
     return {
         "kustomization.yaml": _KUSTOMIZATION_HEAD + kustomization_text(resources),
-        "project.yaml": _PROJECT_HEAD + emit(project()),
-        f"trainform-{environment}.yaml": _APPLICATION_SET_HEAD + emit(application_set(environment)),
+        "project.yaml": _project_head(repository) + emit(project(address)),
+        f"trainform-{environment}.yaml": _APPLICATION_SET_HEAD + emit(application_set(environment, address, prefix)),
         "argocd-cm.yaml": _HEALTH_HEAD + emit(health_config_map(health)),
     }
 
 
-def project() -> Tree:
+def project(address: str = REPOSITORY) -> Tree:
     """An AppProject that admits what trainform renders and shows what belongs to it; no cluster-scoped objects."""
     kinds = (*RENDERED_KINDS, *CHILD_KINDS)
     return {
@@ -111,16 +113,16 @@ def project() -> Tree:
         "metadata": {"name": PROJECT, "namespace": NAMESPACE},
         "spec": {
             "description": "Training jobs that trainform rendered",
-            "sourceRepos": [REPOSITORY],
+            "sourceRepos": [address],
             "destinations": [{"server": CLUSTER, "namespace": "*"}],
             "namespaceResourceWhitelist": [{"group": group, "kind": kind} for group, kind in kinds],
         },
     }
 
 
-def application_set(environment: str) -> Tree:
+def application_set(environment: str, address: str = REPOSITORY, prefix: str = "") -> Tree:
     """An ApplicationSet that creates an Application for each folder `rendered/<environment>/<namespace>`."""
-    directories = [{"path": f"rendered/{environment}/*"}]
+    directories = [{"path": f"{prefix}rendered/{environment}/*"}]
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "ApplicationSet",
@@ -128,21 +130,21 @@ def application_set(environment: str) -> Tree:
         "spec": {
             "goTemplate": True,
             "goTemplateOptions": ["missingkey=error"],
-            "generators": [{"git": {"repoURL": REPOSITORY, "revision": "HEAD", "directories": directories}}],
+            "generators": [{"git": {"repoURL": address, "revision": "HEAD", "directories": directories}}],
             "syncPolicy": {"applicationsSync": "create-update", "preserveResourcesOnDeletion": True},
             "template": {
                 "metadata": {"name": f"{environment}-{{{{ .path.basename }}}}"},
-                "spec": _application(),
+                "spec": _application(address),
             },
         },
     }
 
 
-def _application() -> Tree:
+def _application(address: str) -> Tree:
     return {
         "project": PROJECT,
         "source": {
-            "repoURL": REPOSITORY,
+            "repoURL": address,
             "targetRevision": "HEAD",
             "path": "{{ .path.path }}",
             "directory": PLAIN_FOLDERS,
@@ -172,13 +174,21 @@ def health_config_map(health: Mapping[str, str]) -> Tree:
 
 _KUSTOMIZATION_HEAD = "# argocd-cm.yaml is a patch of Argo CD's own ConfigMap, and so no resource here.\n"
 
-_PROJECT_HEAD = """\
-# What the Applications of this repository may do. Write the address of your repository into sourceRepos, here and
-# in the ApplicationSet, and the namespaces of your teams into destinations.
+_WHAT_TO_WRITE = {
+    False: "Write the address of your repository into sourceRepos, here and in the\n"
+    "# ApplicationSet, and the namespaces of your teams into destinations.",
+    True: "Write the namespaces of your teams into destinations.",
+}
+
+
+def _project_head(repository: str) -> str:
+    return f"""\
+# What the Applications of this repository may do. {_WHAT_TO_WRITE[bool(repository)]}
 #
 # Argo CD shows only objects of the kinds in namespaceResourceWhitelist. So it lists what trainform renders, and
 # what controllers create for a job: Jobs, Pods, Services, claims, Workloads. Remove a kind to hide it.
 """
+
 
 _APPLICATION_SET_HEAD = """\
 # One Application for each namespace of this environment. For one per job, append "/*" to the path of the generator

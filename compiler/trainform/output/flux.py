@@ -92,15 +92,16 @@ FOLDER = "_flux"
 _LABEL = 63
 
 
-def files(environment: str) -> dict[str, str]:
-    """The bootstrap's texts by their names in `gitops/flux/`."""
+def files(environment: str, prefix: str = "") -> dict[str, str]:
+    """The bootstrap's texts by their names in `gitops/flux/`; `prefix` leads from the top of the git repository to the
+    folder of `trainform.yaml`."""
     return {
         "kustomization.yaml": kustomization_text([f"trainform-{environment}.yaml"]),
-        f"trainform-{environment}.yaml": _HEAD + emit(root(environment)),
+        f"trainform-{environment}.yaml": _HEAD + emit(root(environment, prefix)),
     }
 
 
-def root(environment: str) -> Tree:
+def root(environment: str, prefix: str = "") -> Tree:
     """The Kustomization that applies one Kustomization for each namespace of an environment, with everything that a
     user may want to change as a patch of them all."""
     return {
@@ -112,7 +113,7 @@ def root(environment: str) -> Tree:
             "retryInterval": "2m",
             "timeout": "5m",
             "sourceRef": {"kind": "GitRepository", "name": SOURCE},
-            "path": f"./rendered/{FOLDER}/{environment}",
+            "path": f"./{prefix}rendered/{FOLDER}/{environment}",
             "prune": True,
             "deletionPolicy": "Orphan",
             "patches": [{"target": {"kind": "Kustomization"}, "patch": emit(settings())}],
@@ -140,8 +141,9 @@ def settings() -> Tree:
 
 
 def namespace_file(rendered: str, environment: str, namespace: str) -> bytes:
-    """The Kustomization of one namespace, with what Flux needs to prune safely: `settings` adds the rest. It depends on
-    nothing but names, so that branches never disagree about it."""
+    """The Kustomization of one namespace, with what Flux needs to prune safely: `settings` adds the rest. `rendered` is
+    the folder of manifests from the top of the git repository. Nothing else depends on anything but names, so that
+    branches never disagree about it."""
     tree = {
         "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
         "kind": "Kustomization",

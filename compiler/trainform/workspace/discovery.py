@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.io.git import GitError, left_out
+from trainform.io.git import GitError, find_checkout, left_out
 from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
@@ -227,6 +227,8 @@ def _environment(repository: Repository, folder: str) -> EnvironmentInputs | Non
     environment = model if isinstance(model, Environment) else None
     if environment is not None and environment.name != name:
         sources.diagnostics.append(_misnamed(own[0], environment.name, name))
+    if environment is not None and environment.spec.gitops.engine != "none":
+        sources.diagnostics += _misplaced(repository, own[0])
     facts = _facts(environment, folder, [each for each in sources.documents if each not in own])
     return EnvironmentInputs(
         name=name,
@@ -272,6 +274,23 @@ def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
     message = f"Environment {name!r} is in folder {folder!r}, but both must have the same name"
     hint = f"write name: {folder}, or rename the folder"
     return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
+
+
+def _misplaced(repository: Repository, document: Document) -> list[Diagnostic]:
+    """A warning where `repositoryPath` differs from where git sees the root: the engine would look elsewhere."""
+    try:
+        place = find_checkout(repository.root).prefix.rstrip("/")
+    except GitError:
+        return []
+    said = repository.settings.repository_path
+    if place == said:
+        return []
+    message = f'the engine looks for manifests in "{repository.settings.rendered_in_git}" of the git repository, '
+    message += f'but this folder is its "{place}"' if place else "but this folder is its top"
+    hint = f'write "repositoryPath: {place}" in {FILE}, and run `trainform render`'
+    if not place:
+        hint = f"remove repositoryPath from {FILE}, and run `trainform render`"
+    return [Diagnostic("TF750", "warning", message, hint, ("spec", "gitops", "engine"), document)]
 
 
 def _own(inputs: EnvironmentInputs, files: Sequence[str], repository: Repository) -> list[str]:

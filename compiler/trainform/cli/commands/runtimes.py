@@ -83,10 +83,11 @@ def _named(name: str, documents: Iterable[Document]) -> Document:
 
 def _eject(repository: Repository, document: Document) -> int:
     from trainform.cli.terminal import print_diagnostics, print_line
-    from trainform.workspace.bootstrap import write_new
+    from trainform.workspace.bootstrap.texts import NewFile
+    from trainform.workspace.bootstrap.writing import write_new
 
     path = f"{repository.settings.runtimes}/{document.file.rpartition('/')[2]}"
-    made = write_new(repository.root, {path: document.part.text})
+    made = write_new(repository.root, {path: NewFile(document.part.text)})
     print_diagnostics(made.diagnostics, sys.stderr)
     if made.diagnostics:
         return FAULTY

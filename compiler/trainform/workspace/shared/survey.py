@@ -99,11 +99,14 @@ class Survey:
             files[f"{self._rendered}/{environment}/{name}/{KEEP}"] = b""
             files[f"{LOCKS}/{environment}/{name}/{KEEP}"] = b""
             if self.engines.get(environment) == "flux":
-                files[self._flux_file(environment, name)] = flux.namespace_file(self._rendered, environment, name)
+                files[self._flux_file(environment, name)] = self._flux_bytes(environment, name)
         return files
 
     def _flux_file(self, environment: str, name: str) -> str:
         return f"{self._rendered}/{flux.FOLDER}/{environment}/{name}.yaml"
+
+    def _flux_bytes(self, environment: str, name: str) -> bytes:
+        return flux.namespace_file(self.repository.settings.rendered_in_git, environment, name)
 
     def _is_undecided(self, path: str) -> bool:
         """Whether it is a file for Flux of an environment whose engine is unknown: it has errors, or is gone."""
@@ -114,7 +117,7 @@ class Survey:
         parts = path.removeprefix(f"{self._rendered}/{flux.FOLDER}/").removesuffix(".yaml").split("/")
         if len(parts) != 2 or not all(map(is_part, parts)) or path != self._flux_file(*parts):
             return False
-        return paths.file_bytes(self.repository.root, path) == flux.namespace_file(self._rendered, *parts)
+        return paths.file_bytes(self.repository.root, path) == self._flux_bytes(*parts)
 
     def _is_outdated(self, path: str) -> bool:
         """Whether trainform wrote these very bytes: for a namespace that is gone, or as an earlier version."""

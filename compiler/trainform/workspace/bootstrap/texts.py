@@ -1,0 +1,100 @@
+"""The text of each file of a new repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from trainform.workspace.bootstrap.choices import Choices
+
+Taken = Literal["refuse", "append", "tell"]
+
+
+class NewFile(NamedTuple):
+    """A file to write. `taken` says what to do where a different one exists: refuse to write anything, append to it, or
+    tell what to add to it, as it is shared with other tools."""
+
+    text: str
+    taken: Taken = "refuse"
+
+
+_ALWAYS = {
+    "trainform.yaml": "trainform.yaml",
+    "environments/environment.yaml": "environments/{environment}/environment.yaml",
+    "runtimes/README.md": "runtimes/README.md",
+}
+"""Templates in `output/templates/init`, and the files they become, from the new repository's root."""
+
+_HOOKS = ".pre-commit-config.yaml"
+
+
+def texts(choices: Choices) -> dict[str, NewFile]:
+    """Every file by its path from the top of the checkout, since git and CI systems read theirs only there."""
+    own = {name: NewFile(text) for name, text in _own_texts(choices)}
+    own[".gitattributes"] = NewFile(_rendered("gitattributes", choices), "append")
+    top = {_HOOKS: NewFile(_rendered("pre-commit-config.yaml", choices), "tell"), **_ci_files(choices)}
+    return {f"{choices.prefix}{path}": file for path, file in own.items()} | top
+
+
+def _own_texts(choices: Choices) -> Iterator[tuple[str, str]]:
+    for name, path in _ALWAYS.items():
+        yield path.format(environment=choices.environment), _rendered(name, choices)
+    for sample in choices.samples:
+        name = "hello" if sample == "torch" else f"hello-{sample}"
+        yield f"jobs/{name}.yaml", _rendered(f"jobs/{sample}.yaml", choices)
+    for name, text in _engine_files(choices).items():
+        yield f"gitops/{choices.engine}/{name}", text
+
+
+def _ci_files(choices: Choices) -> dict[str, NewFile]:
+    if choices.ci == "github":
+        folder = choices.prefix.strip("/").replace("/", "-")
+        name = f"trainform-{folder}" if folder else "trainform"
+        return {f".github/workflows/{name}.yaml": NewFile(_rendered("github-workflow.yaml", choices))}
+    if choices.ci == "gitlab":
+        return {".gitlab-ci.yml": NewFile(_rendered("gitlab-ci.yml", choices), "tell")}
+    return {}
+
+
+def _rendered(name: str, choices: Choices) -> str:
+    """Render a template. Delimiters are square, because workflows and ApplicationSets use curly ones."""
+    from jinja2 import Environment, StrictUndefined
+
+    from trainform import __version__
+
+    jinja = Environment(
+        variable_start_string="[[",
+        variable_end_string="]]",
+        block_start_string="[%",
+        block_end_string="%]",
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    )
+    values: Mapping[str, Any] = choices._asdict() | {
+        "install": choices.install or f"trainform=={__version__}",
+        "folder": choices.prefix.rstrip("/"),
+        "pattern": re.escape(choices.prefix),
+    }
+    return jinja.from_string(_shipped("templates", "init", *name.split("/"))).render(values)
+
+
+def _engine_files(choices: Choices) -> dict[str, str]:
+    """The files of `gitops/<engine>/`."""
+    if choices.engine == "argocd":
+        from trainform.output import argocd
+
+        health = {kind: _shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS}
+        return argocd.files(choices.environment, health, choices.repository, choices.prefix)
+    if choices.engine == "flux":
+        from trainform.output import flux
+
+        return flux.files(choices.environment, choices.prefix)
+    return {}
+
+
+def _shipped(*path: str) -> str:
+    from importlib.resources import files
+
+    return files("trainform.output").joinpath(*path).read_text(encoding="utf-8")
