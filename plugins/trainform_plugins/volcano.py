@@ -115,7 +115,7 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     if not queue or queue in BUILT_IN_QUEUES or queue in declared:
         return
     if not declared:
-        tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked")
+        tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked", _queue_source(plan, queue))
         return
     plan.report_object(
         pod_group,

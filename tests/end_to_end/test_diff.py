@@ -75,6 +75,30 @@ def test_nothing_changed(project):
     assert project.trainform("diff") == (0, "no job changes\n", "")
 
 
+@pytest.mark.parametrize("rendered", [False, True])
+def test_before_the_first_commit_every_job_is_new(tmp_path, capfdbinary, rendered):
+    project = Project(tmp_path / "repository", capfdbinary.readouterr)
+    project.start_git()
+    project.write("environments/prod/environment.yaml", environment())
+    project.write("runtimes/torch.yaml", runtime())
+    project.write("jobs/llm.yaml", job("llm"))
+    if rendered:
+        project.done("render")
+    ran = project.diff()
+    assert (ran.code, ran.jobs) == (1, {"llm": "new"})
+    ran = project.trainform("report")
+    assert (ran.code, "1 new job" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize("base", ["main", "HEAD~1", "HEAD"])
+def test_a_commit_that_is_not_there_is_an_error(project, base):
+    if base == "HEAD":
+        (project.root / ".git/HEAD").write_text("0" * 39 + "1\n")
+    ran = project.diff("--base", base if base != "main" else "no-such-branch")
+    assert ran.code == 2
+    assert "a shallow clone may not contain it" in ran.err
+
+
 def test_a_changed_job_restarts(project):
     project.write("jobs/llm.yaml", job("llm", nodes=3))
     ran = project.diff()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from trainform.core.jobset_view import ReplicatedJob
     from trainform.core.plan import Plan
+    from trainform.core.provenance import Source
     from trainform.diagnostics import Severity
 
 SCHEDULER_NAMES = {
@@ -179,13 +180,16 @@ def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
     )
 
 
-def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
-    """Warn, at the Environment, about a fact that jobs need and that is not declared. The message is the same for every
-    job, so it is shown once. Without an Environment there are no facts, and no warning."""
+def tell_undeclared(
+    plan: Plan, fact: str, consequence: str, named: Source = ("environment", ("spec", "cluster"))
+) -> None:
+    """Warn about a fact that jobs need and that is not declared, where it is `named`: the Environment, unless something
+    else names it. Its message is the same for every job, so it is shown once. Without an Environment there are no
+    facts, and no warning."""
     if plan.destination.document is not None:
         plan.warn(
             "TF563",
             f"{fact} is not declared: {consequence}",
             hint="add it to the Environment's folder, so that jobs can be checked against it",
-            source=("environment", ("spec", "cluster")),
+            source=named,
         )

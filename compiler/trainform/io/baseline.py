@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from trainform.io.files import bytes_or_none
-from trainform.io.git import GitError, commit_of, files_at, git, start, without_filters
+from trainform.io.git import GitError, NoCommit, commit_of, files_at, git, is_unborn, start, without_filters
 from trainform.io.links import read_file
 
 _DIFF = ("diff-index", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-z")
@@ -26,10 +26,13 @@ _SUBMODULE = b"160000"
 
 
 def baseline(root: str, name: str) -> Baseline:
-    """The commit of this name, else the folder at this path. Raises GitError if there is neither."""
+    """The commit of this name, else the folder at this path; nothing for HEAD before the first commit. Raises GitError
+    if there is neither."""
     try:
         return Commit(root, commit_of(root, name))
     except GitError as error:
+        if isinstance(error, NoCommit) and name == "HEAD" and is_unborn(root):
+            return Nothing(root)
         if os.path.isdir(name):
             return Folder(root, os.path.realpath(name))
         raise type(error)(f"{error}; there is no such folder either") from error
@@ -135,7 +138,28 @@ class Folder(NamedTuple):
         return {path: data for path, data in found if data is not None}
 
 
-Baseline = Commit | Folder
+class Nothing(NamedTuple):
+    """What there is before the first commit, with the methods of Commit."""
+
+    root: str
+
+    def paths(self, _within: Sequence[str]) -> list[str]:
+        return []
+
+    def changed(self, within: Sequence[str]) -> set[str]:
+        return {*_below(self.root, within)}
+
+    def looking(self, within: Sequence[str]) -> Callable[[], set[str]]:
+        return partial(self.changed, within)
+
+    def last_change(self, _within: str) -> Baseline | None:
+        return None
+
+    def read(self, _paths: Collection[str]) -> dict[str, bytes]:
+        return {}
+
+
+Baseline = Commit | Folder | Nothing
 """Earlier files, by path relative to the repository's root."""
 
 

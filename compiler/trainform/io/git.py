@@ -130,6 +130,13 @@ def commit_of(root: str, ref: str) -> str:
     return commit
 
 
+def is_unborn(root: str) -> bool:
+    """Whether HEAD names a branch that has no commit yet, as in a new repository. Raises NoCommit without one."""
+    code, out, _ = _finish(_started(root, ("symbolic-ref", "--quiet", "HEAD")))
+    branch = os.fsdecode(out).strip()
+    return not code and _finish(_started(root, ("show-ref", "--verify", "--quiet", branch)))[0] == 1
+
+
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The bytes of those `paths` (relative to `root`) that are files at `commit`. Raises GitError if this clone lacks
     the contents of one, as a partial clone may."""

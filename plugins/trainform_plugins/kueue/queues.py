@@ -99,7 +99,8 @@ def queue_admits(plan: Plan, jobset: JobSetView) -> None:
         return
     if "LocalQueue" not in plan.facts.index:
         fact = f"LocalQueue {queue} in namespace {plan.namespace}"
-        tell_undeclared(plan, fact, "without its queue, the job would stay suspended")
+        named = source_of(plan, QUEUE, queue)
+        tell_undeclared(plan, fact, "without its queue, the job would stay suspended", named)
     elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
         message = f"namespace {plan.namespace} has no LocalQueue {queue!r}: the job would stay suspended"
         _report(plan, jobset, QUEUE, "TF350", message, _other_queue(plan, queue))
@@ -145,7 +146,10 @@ def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     if not name or name in declared:
         return
     if not declared:
-        tell_undeclared(plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued")
+        named = source_of(plan, PRIORITY, name)
+        tell_undeclared(
+            plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued", named
+        )
         return
     hint = did_you_mean(name, declared) or f"declared: {listed(declared)}"
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)

@@ -18,6 +18,7 @@ from trainform.plugin import (
 )
 
 _MISSING = object()
+RESOURCES_PER_NODE: Path = ("spec", "trainer", "resourcesPerNode")
 
 
 class Finished(NamedTuple):
@@ -57,12 +58,24 @@ class Finished(NamedTuple):
                 return {"path": ("spec", "trainer", "env", index, "value")}
         return self.source(*pods.path_of(container), *at)
 
-    def resources(self, pods: ReplicatedJob, container: Tree) -> Where:
-        """`spec.trainer.resourcesPerNode` if the TrainJob sets it, else the container's resources."""
+    def resources(self, pods: ReplicatedJob, container: Tree, *names: str) -> Where:
+        """Where the first of the resources `names` is set: in the TrainJob's `resourcesPerNode`, or in the container.
+        Without names, or if none of them is there: all that the TrainJob sets, else the container's resources."""
         trainer = self.plan.job.spec.trainer
-        if trainer is not None and trainer.resources_per_node:
-            return {"path": ("spec", "trainer", "resourcesPerNode")}
-        return self.source(*pods.path_of(container), "resources")
+        wanted = (trainer.resources_per_node if trainer is not None else None) or {}
+        if found := _amount(wanted, names):
+            return {"path": (*RESOURCES_PER_NODE, *found)}
+        if wanted and not names:
+            return {"path": RESOURCES_PER_NODE}
+        found = _amount(container.get("resources") or {}, names)
+        return self.source(*pods.path_of(container), "resources", *found)
+
+
+def _amount(resources: Tree, names: tuple[str, ...]) -> Path:
+    """The path of the first of `names` below `resources`, its limit if there is one; empty without."""
+    return next(
+        ((kind, name) for name in names for kind in ("limits", "requests") if name in (resources.get(kind) or {})), ()
+    )
 
 
 def finished(plan: Plan) -> Finished | None:

@@ -29,7 +29,7 @@ def hardly_meant(job: Finished) -> None:
         asked = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
         for name, amount in asked.items():
             for problem, hint in _oddities(name, str(amount)):
-                job.plan.report("TF619", problem, severity="warning", hint=hint, **job.resources(pods, node))
+                job.plan.report("TF619", problem, severity="warning", hint=hint, **job.resources(pods, node, name))
 
 
 @lru_cache
@@ -63,7 +63,7 @@ def limit_without_its_request(job: Finished) -> None:
     if wanted is None or not (limits := wanted.get("limits")):
         return
     own = wanted.get("requests") or {}
-    for _, node in job.nodes:
+    for pods, node in job.nodes:
         resources = node.get("resources") or {}
         merged, requests = resources.get("limits") or {}, resources.get("requests") or {}
         kept = [k for k in SHARED if k in limits and k not in own and k in requests]
@@ -75,7 +75,7 @@ def limit_without_its_request(job: Finished) -> None:
                 f"the TrainJob sets the limit, but the request still comes from the runtime: {told}",
                 severity="info",
                 hint="set the request too: scheduling, quota and the number of processes depend on it",
-                path=("spec", "trainer", "resourcesPerNode", "limits"),
+                **job.resources(pods, node, *kept),
             )
             return
 
@@ -97,6 +97,6 @@ def limits_only(job: Finished) -> None:
                 f"no request for {' and '.join(alone)}, so the full limit is requested",
                 severity="info",
                 hint="if the job needs less, set requests too",
-                **job.resources(pods, node),
+                **job.resources(pods, node, *alone),
             )
             return

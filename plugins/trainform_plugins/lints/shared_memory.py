@@ -22,9 +22,10 @@ def little_shared_memory(job: Finished) -> None:
         if gpus and max(gpus, processes) > 1 and not _has_shared_memory(pods, node):
             job.plan.warn(
                 "TF604",
-                "several GPU processes share a node, but /dev/shm has only the default 64 MiB",
-                hint="mount a volume `emptyDir: {medium: Memory}` at /dev/shm in container node, in the runtime or "
-                "with runtimePatches",
+                f"several GPU processes share a pod of {pods.name!r}, but /dev/shm of its container node has only the "
+                "default 64 MiB",
+                hint=f"mount a volume `emptyDir: {{medium: Memory}}` at /dev/shm in container node of replicated job "
+                f"{pods.name!r}, in the runtime or with runtimePatches",
                 **job.resources(pods, node),
             )
             return

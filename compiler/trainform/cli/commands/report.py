@@ -25,7 +25,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
 
     The page shows jobs by environment, queue and framework; resource requests against Kueue quotas; frozen jobs
     and jobs that are behind; changes since a commit, or since a copy of the repository in a folder; and a diagram
-    of each job's pods. Without git, or before the first commit, changes are left out unless you pass --base.
+    of each job's pods. Without git, changes are left out unless you pass --base.
     The same repository gives the same bytes.
     """
     from trainform.cli.errors import report_failures
@@ -51,7 +51,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
 
 
 def _compare(workspace: Workspace, base: str) -> Difference | None:
-    """The diff; None if the default base does not exist, as before the first commit or without git."""
+    """The diff; None if the default base does not exist, as without git."""
     from trainform.io.git import GitError, NoCommit
     from trainform.workspace.diff.difference import diff
 
