@@ -109,6 +109,38 @@ def test_a_job_opens_by_keyboard_and_shows_its_pods(browser, file):
     assert browser.complaints() == []
 
 
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("page", ["file", "changed"])
+def test_an_opened_job_is_visible(browser, request, page, width):
+    """With and without a column of changes: the cell spans what is shown, and is high enough to read."""
+    browser.open(request.getfixturevalue(page), width)
+    browser.ask("document.querySelector('#table tbody button').click()")
+    cell = "document.querySelector('.detail > td')"
+    assert browser.ask(f"{cell}.offsetHeight") > 150
+    assert browser.ask(f"{cell}.offsetWidth >= {cell}.closest('table').offsetWidth - 2")
+    assert browser.ask(f"[...{cell}.querySelectorAll('dd, .step')].every(e => e.offsetHeight > 10)")
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_columns_do_not_break_words(browser, file, width):
+    """A word on two lines has two boxes. What is longer than ten characters, such as a digest, may be."""
+    browser.open(file, width)
+    broken = browser.ask("""[...document.querySelectorAll('main td, thead th')].filter(e => {
+      if (!e.checkVisibility() || e.querySelector('td')) return false
+      const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT)
+      while (texts.nextNode()) {
+        for (const word of texts.currentNode.data.matchAll(/\\S+/g)) {
+          const range = document.createRange()
+          range.setStart(texts.currentNode, word.index)
+          range.setEnd(texts.currentNode, word.index + word[0].length)
+          if (word[0].length <= 10 && new Set([...range.getClientRects()].map(box => box.top)).size > 1) return true
+        }
+      }
+      return false
+    }).map(e => e.outerHTML.slice(0, 80))""")
+    assert broken == []
+
+
 @pytest.mark.parametrize("width", [360, 768, 1200])
 def test_nothing_sticks_out(browser, file, width):
     browser.open(file, width)

@@ -65,7 +65,7 @@ def _frozen(
         runtime = current.runtime(*pin.key)
         framework = framework_of(runtime.trees[0]) if runtime else "unknown"
         own = tuple(notes.get(job.id, ()))
-        state = "behind" if own else "frozen"
+        state = "behind" if own else "up to date"
         if jobset is None:
             state, own = "missing", (_MISSING, *own)
         yield Known(job.id, pin.name, framework, state, jobset, own)

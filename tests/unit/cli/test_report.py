@@ -35,7 +35,7 @@ def test_changes_against_a_folder(root, trainform, tmp_path_factory):
 def test_states(root, trainform, rendered):
     if rendered:
         trainform("render")
-    assert f">{'frozen' if rendered else 'to render'}</span>" in trainform("report").out
+    assert f">{'up to date' if rendered else 'to render'}</span>" in trainform("report").out
 
 
 def test_a_frozen_job_without_its_files(root, trainform):

@@ -19,11 +19,14 @@ def test_folders_can_be_renamed():
     assert settings == Settings(jobs="teams", rendered="out/manifests")
 
 
+KNOWN = "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, repositoryPath"
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line", "hint"),
     [
         ("jobs: jobs\nrenderd: out\n", "TF101", 2, 'did you mean "rendered"?'),
-        ("colour: blue\n", "TF101", 1, "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, repositoryPath"),
+        ("colour: blue\n", "TF101", 1, KNOWN),
         ("jobs: 7\n", "TF102", 1, 'write "jobs: jobs"'),
         ("jobs: [a, b]\n", "TF102", 1, 'write "jobs: jobs"'),
         ("jobs: ../other\n", "TF703", 1, 'write "jobs: jobs"'),

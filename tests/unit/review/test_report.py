@@ -18,7 +18,7 @@ EVIL = "</script><script>document.title='run'</script>"
 DECLARED = facts(flavor("h100"), cluster_queue("main", group({"h100": {"nvidia.com/gpu": 8}})), local_queue())
 
 
-def known(name="llm", *steps, environment="prod", framework="torch", state="frozen", notes=(), queue="team"):
+def known(name="llm", *steps, environment="prod", framework="torch", state="up to date", notes=(), queue="team"):
     for each in steps:
         pod = each["template"]["spec"]["template"]["spec"]
         pod["restartPolicy"] = "Never"

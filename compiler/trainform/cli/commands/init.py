@@ -13,7 +13,7 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import command
 
 if TYPE_CHECKING:
-    from trainform.workspace.bootstrap.choices import Choices, Place
+    from trainform.workspace.bootstrap.choices import Choices, Site
     from trainform.workspace.bootstrap.writing import Bootstrap
 
 ENGINES = ("none", "argocd", "flux")
@@ -92,12 +92,14 @@ def init(folder: str, **given: Any) -> int:
 
 def _asks() -> bool:
     """Whether somebody can answer, and has not said anything on the command line."""
+    from trainform.cli.streams import is_terminal
+
     context = click.get_current_context()
     sources = {context.get_parameter_source(name) for name in context.params if name != "folder"}
-    return sources <= {click.core.ParameterSource.DEFAULT} and sys.stdin.isatty() and sys.stdout.isatty()
+    return sources <= {click.core.ParameterSource.DEFAULT} and is_terminal(sys.stdin) and is_terminal(sys.stdout)
 
 
-def _asked(place: Place) -> dict[str, Any]:
+def _asked(place: Site) -> dict[str, Any]:
     """The options as answers to questions; an empty line takes the default."""
     given: dict[str, Any] = {
         "environment": click.prompt("Name of the first environment", "prod"),
@@ -123,7 +125,7 @@ def _choice(question: str, choices: Iterable[str], default: str) -> str:
     return answer
 
 
-def _chosen(given: dict[str, Any], place: Place) -> Choices:
+def _chosen(given: dict[str, Any], place: Site) -> Choices:
     """The choices. Raises BadParameter for those that cannot be."""
     from trainform.workspace.bootstrap.choices import Choices
 

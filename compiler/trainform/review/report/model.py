@@ -27,8 +27,8 @@ PLAIN = "plain"
 
 
 class Known(NamedTuple):
-    """One job as found by the command line. `state` is `frozen`, `behind`, `to render`, `missing` or `error`. `jobset`
-    is None if there is none; `notes` say why."""
+    """One job as found by the command line. `state` is `up to date`, `behind`, `to render`, `missing` or `error`.
+    `jobset` is None if there is none; `notes` say why."""
 
     id: JobId
     runtime: str

@@ -64,7 +64,9 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
 def _states(jobs: Sequence[FleetJob]) -> dict[str, int]:
     """Number of jobs in each state, and with each verdict that may need action."""
     found = [word for job in jobs for word in (job.known.state, job.verdict)]
-    return {word: found.count(word) for word in ("frozen", "behind", "to render", "missing", "error", "waits", "never")}
+    return {
+        word: found.count(word) for word in ("up to date", "behind", "to render", "missing", "error", "waits", "never")
+    }
 
 
 def _changes(diff: Diff | None) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Choices(NamedTuple):
     prefix: str = ""
 
 
-class Place(NamedTuple):
+class Site(NamedTuple):
     """Where a new repository goes: `top` is the folder of the git checkout, or the new folder itself without one;
     `address` is that of the remote `origin`, empty if there is none."""
 
@@ -44,15 +44,15 @@ class Place(NamedTuple):
         return "gitlab" if "gitlab" in host else "github"
 
 
-def place_of(folder: str) -> Place:
+def place_of(folder: str) -> Site:
     """What git knows of a folder, which need not exist yet."""
     folder = os.path.realpath(folder)
     try:
         checkout = find_checkout(folder)
         known = git(checkout.top, "config", "--get", "--default=", "remote.origin.url")
     except GitError:
-        return Place(folder)
-    return Place(checkout.top, checkout.prefix, _without_secrets(known.decode(errors="replace").strip()))
+        return Site(folder)
+    return Site(checkout.top, checkout.prefix, _without_secrets(known.decode(errors="replace").strip()))
 
 
 _REMOTE = re.compile(r"[\w.@:/~%+-]+\Z", re.ASCII)
