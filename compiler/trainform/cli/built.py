@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.cli import FAULTY, OK
 from trainform.cli.errors import report_failures
-from trainform.cli.terminal import print_brief, print_json, print_line, print_text
+from trainform.cli.options import is_quiet, is_verbose
+from trainform.cli.terminal import print_brief, print_diagnostics, print_json, print_line, print_text
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io.writer import Staged
@@ -28,13 +29,17 @@ if TYPE_CHECKING:
 def report(built: Built, options: BuildOptions) -> int:
     """Print the result of a build; returns the exit code."""
     plan = built.plan
-    print_brief(plan.diagnostics, plan.conflicts, sys.stderr)
+    if is_verbose():
+        print_diagnostics([*plan.diagnostics, *plan.conflicts], sys.stderr)
+    else:
+        print_brief(plan.diagnostics, plan.conflicts, sys.stderr)
     if options.detailed:
         _print_json(built)
     elif options.dry_run:
         _print_preview(built)
     elif built.written:
-        _print_changes(plan)
+        if not is_quiet():
+            _print_changes(plan)
     else:
         print_line("nothing was written because of the errors above", sys.stderr)
     return report_failures(plan.failures) or (FAULTY if has_errors(plan.problems()) else OK)

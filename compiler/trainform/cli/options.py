@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -66,10 +68,59 @@ def cache_option(command: F) -> F:
     return click.option("--no-cache", is_flag=True, help="Read every file, even if it did not change.")(command)
 
 
+_VOLUME = "trainform.volume"
+
+
+def _set_volume(ctx: click.Context, param: click.Parameter, given: bool) -> None:
+    if given and ctx.meta.setdefault(_VOLUME, param.name) != param.name:
+        raise click.UsageError("--quiet and --verbose exclude each other", ctx)
+
+
+QUIET = click.Option(
+    ["-q", "--quiet"],
+    is_flag=True,
+    expose_value=False,
+    callback=_set_volume,
+    help="Print only problems and results: no progress, and not what was written.",
+)
+VERBOSE = click.Option(
+    ["-v", "--verbose"],
+    is_flag=True,
+    expose_value=False,
+    callback=_set_volume,
+    help="Print every problem, where otherwise the rest is counted.",
+)
+
+
+def is_quiet() -> bool:
+    """Whether only problems and results are wanted."""
+    return click.get_current_context().meta.get(_VOLUME) == QUIET.name
+
+
+def is_verbose() -> bool:
+    """Whether every problem is wanted."""
+    return click.get_current_context().meta.get(_VOLUME) == VERBOSE.name
+
+
 class Command(click.Command):
-    """A command that reports InvocationError as a usage error of click."""
+    """A command with `--quiet` and `--verbose`, whose progress is shown on a terminal. It reports InvocationError as a
+    usage error of click."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *own, help_option = super().get_params(ctx)
+        return [*own, QUIET, VERBOSE, help_option]
 
     def invoke(self, ctx: click.Context) -> Any:
+        from trainform.cli.streams import is_terminal
+
+        if is_quiet() or os.environ.get("CI") or not is_terminal(sys.stderr):
+            return self._invoked(ctx)
+        from trainform.cli.progress import shown
+
+        with shown():
+            return self._invoked(ctx)
+
+    def _invoked(self, ctx: click.Context) -> Any:
         from trainform.workspace import InvocationError
 
         try:

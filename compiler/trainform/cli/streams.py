@@ -76,6 +76,12 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
 
 
+def draw(stream: TextIO, line: str) -> None:
+    """Show a line of our own words on a terminal, in place of what was drawn there before."""
+    stream.buffer.write(f"\r{line}\x1b[K".encode())
+    stream.buffer.flush()
+
+
 @contextmanager
 def escaped_streams() -> Iterator[None]:
     """Replace standard output and error by their escaped streams."""

@@ -16,6 +16,7 @@ from trainform.diagnostics.order import FEW
 from trainform.io.place import WholeFile
 from trainform.io.workers import WorkerDied, in_processes, processors
 from trainform.workspace import InvocationError
+from trainform.workspace.progress import advance
 from trainform.workspace.selection import job_id
 
 if TYPE_CHECKING:
@@ -125,7 +126,11 @@ def map_chunks(
         return [work(workspace.read(), Chunk())]
     results = [] if known is None else [known]
     names = set(known.stats.names) if known is not None else set()
-    for result in _results(workspace, work, chunks, workers):
+    total = sum(len(chunk.files or ()) for chunk in chunks)
+    done = 0
+    for chunk, result in zip(chunks, _results(workspace, work, chunks, workers), strict=True):
+        done += len(chunk.files or ())
+        advance(done, total)
         before, stats = len(names), result.stats
         names.update(stats.names)
         has_doubles = len(names) < before + len(stats.names)

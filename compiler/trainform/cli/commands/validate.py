@@ -13,6 +13,7 @@ from trainform.cli.options import (
     chosen_root,
     chosen_shard,
     command,
+    is_verbose,
     repository_options,
     scale_options,
 )
@@ -68,7 +69,7 @@ def validate(
         return _write_baseline(chosen_root(root), workers)
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
     if form == "text":
-        _print(found, short=is_terminal(sys.stdout) and not everything)
+        _print(found, short=is_terminal(sys.stdout) and not (everything or is_verbose()))
     else:
         _print_for_machines(found, form, fail_on or "error", chosen_root(root))
     return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
