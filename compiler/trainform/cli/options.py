@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from trainform.cli import complete
+
 if TYPE_CHECKING:
     from trainform.workspace.shards import Shard
 
@@ -29,6 +31,7 @@ def repository_options(command: F) -> F:
         multiple=True,
         metavar="ENV",
         callback=_environments,
+        shell_complete=complete.environment,
         help="Only this environment; can be repeated.",
     )
     return root(env(command))

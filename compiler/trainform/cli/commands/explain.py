@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from trainform.cli import FAULTY, OK
+from trainform.cli import FAULTY, OK, complete
 from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Explained(NamedTuple):
 
 
 @command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete.job)
 @click.argument("field", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options

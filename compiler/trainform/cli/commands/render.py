@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainform.cli import DIFFERS, FAULTY, OK
+from trainform.cli import DIFFERS, FAULTY, OK, complete
 from trainform.cli.options import (
     cache_option,
     chosen_root,
@@ -26,7 +26,7 @@ MOST_FILES = 20
 
 
 @command()
-@click.argument("jobs", nargs=-1, metavar="[JOB]...")
+@click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete.job)
 @click.option(
     "--format",
     "form",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trainform.cli import FAULTY, OK
+from trainform.cli import FAULTY, OK, complete
 from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.argument("jobs", nargs=-1, required=True, metavar="JOB...")
+@click.argument("jobs", nargs=-1, required=True, metavar="JOB...", shell_complete=complete.job)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ...]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainform.cli import FAULTY, OK
+from trainform.cli import FAULTY, OK, complete
 from trainform.cli.options import Command, chosen_root, repository_options
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def runtimes(ctx: click.Context, form: str, root: str | None, env: tuple[str, ..
 
 
 @runtimes.command(cls=Command)
-@click.argument("name")
+@click.argument("name", shell_complete=complete.runtime)
 @click.option("--eject", is_flag=True, help="Copy the shipped runtime into the repository, where you can change it.")
 @click.pass_obj
 def show(root: str, name: str, eject: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trainform.cli import complete
 from trainform.cli.options import (
     chosen_root,
     chosen_shard,
@@ -14,8 +15,13 @@ from trainform.cli.options import (
 
 
 @command()
-@click.argument("jobs", nargs=-1, metavar="[JOB]...")
-@click.option("--runtime", metavar="[NAMESPACE/]NAME", help="Only jobs that use this runtime.")
+@click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete.job)
+@click.option(
+    "--runtime",
+    metavar="[NAMESPACE/]NAME",
+    shell_complete=complete.runtime,
+    help="Only jobs that use this runtime.",
+)
 @click.option("--all", "everything", is_flag=True, help="Upgrade all jobs.")
 @click.option("--dry-run", is_flag=True, help="Print the changes as a diff and write nothing.")
 @click.option("--keep-going", is_flag=True, help="Write valid jobs even if others have errors (still exits 2).")

@@ -1,0 +1,63 @@
+"""What a shell offers after the Tab key: names of jobs, environments, runtimes and files of the repository.
+
+Nothing is compiled, so it is fast: jobs are known by their lockfiles, and those that were never rendered by the names
+of their files. A repository that cannot be read offers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from trainform.io.repository import Repository
+
+Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def _offering(names: Callable[[Repository], Iterable[str]]) -> Complete:
+    """Offer those `names` of the repository that begin with what was typed."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from trainform.io.repository import find_root, open_repository
+
+        root = ctx.params.get("root") or ctx.find_root().params.get("root") or find_root(".")
+        found = {name for name in names(open_repository(root)[0]) if name.startswith(typed)}
+        return [CompletionItem(name) for name in sorted(found) if name.isprintable()]
+
+    return complete
+
+
+def _jobs(repository: Repository) -> Iterable[str]:
+    from trainform.io.paths import locked_jobs
+
+    locked = locked_jobs(repository.root)
+    yield from (f"{namespace}/{name}" for _, namespace, name in locked)
+    yield from (name for _, _, name in locked)
+    yield from repository.jobs().files
+
+
+def _environments(repository: Repository) -> Iterable[str]:
+    return (folder.rpartition("/")[2] for folder in repository.environments())
+
+
+def _runtimes(repository: Repository) -> Iterable[str]:
+    from trainform.io.resources import shipped_runtimes
+    from trainform.k8s.tree import name_of
+    from trainform.workspace.discovery import load_files
+    from trainform.workspace.inputs import load
+
+    own = load_files(repository, repository.runtimes().files).documents
+    shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
+    return (name_of(each.tree) for each in [*own, *shipped] if str(each.tree.get("kind")).endswith("TrainingRuntime"))
+
+
+job = _offering(_jobs)
+environment = _offering(_environments)
+runtime = _offering(_runtimes)
