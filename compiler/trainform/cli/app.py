@@ -24,6 +24,7 @@ COMMANDS = (
     "render",
     "report",
     "rerun",
+    "retire",
     "runtimes",
     "upgrade",
     "validate",

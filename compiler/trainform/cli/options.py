@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def repository_options(command: F) -> F:
-    """`--root` and `--env`, before or after the command's name."""
-    root = click.option(
+def root_option(command: F) -> F:
+    """`--root`, before or after the command's name."""
+    return click.option(
         "--root",
         type=click.Path(exists=True, file_okay=False),
         metavar="DIR",
         help="Repository root. Default: the current folder or its closest parent with a trainform.yaml.",
-    )
+    )(command)
+
+
+def repository_options(command: F) -> F:
+    """`--root` and `--env`, before or after the command's name."""
     env = click.option(
         "--env",
         multiple=True,
@@ -34,7 +38,7 @@ def repository_options(command: F) -> F:
         shell_complete=complete.environment,
         help="Only this environment; can be repeated.",
     )
-    return root(env(command))
+    return root_option(env(command))
 
 
 def _environments(ctx: click.Context, _param: click.Parameter, env: tuple[str, ...]) -> tuple[str, ...]:

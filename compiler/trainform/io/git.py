@@ -215,6 +215,26 @@ def not_added(root: str, within: Iterable[str]) -> list[str]:
     return sorted(os.fsdecode(file) for file in listed if file)
 
 
+def last_changes(root: str, paths: Iterable[str]) -> dict[str, int]:
+    """When a commit changed each of those `paths` last, in seconds since 1970 by the committer's clock; without those
+    that no commit holds or that differ from HEAD. Merges do not count, what they merge does. In a shallow clone, all
+    that came before counts as changed by the oldest commit. Raises GitError."""
+    prefix = find_checkout(root).prefix
+    wanted = {f"{prefix}{path}": path for path in paths}
+    differing = git(root, "diff-index", "--name-only", "--no-renames", "--no-ext-diff", "-z", "HEAD").split(b"\0")
+    for path in differing:
+        wanted.pop(os.fsdecode(path), None)
+    commits = git(root, "rev-list", "--no-merges", "HEAD", "--", ".")
+    pretty = ("--root", "--stdin", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--format=%x01%ct")
+    found: dict[str, int] = {}
+    for commit in git(root, "diff-tree", *pretty, given=commits).split(b"\1")[1:]:
+        time, *names = re.split(rb"[\0\n]+", commit.strip(b"\0\n"))
+        for name in map(os.fsdecode, names):
+            if name in wanted:
+                found.setdefault(wanted[name], int(time))
+    return found
+
+
 _CONVERTING = ("filter", "ident", "working-tree-encoding")
 """Attributes with which git writes other bytes into the work tree than a commit holds. Those for line ends are not
 among them: git never turns the canonical bytes of a file of ours, which has no carriage return, into others."""

@@ -66,12 +66,13 @@ def _mark(repository: Repository, document: Document, marking: Marking) -> int:
     before = source.load(document.part.source.text, document.file).documents
     place = [(each.part.start, each.prefix) for each in before].index((document.part.start, document.prefix))
     marked = mark(source.load(data, document.file).documents[place])
-    marking.files[document.file] = _encoded_like(data, marked.text)
+    marking.files[document.file] = encoded_like(data, marked.text)
     return marked.number
 
 
-def _encoded_like(data: bytes, text: str) -> bytes:
-    """Encode `text` with the line endings and byte order mark of the original file."""
+def encoded_like(data: bytes, text: str) -> bytes:
+    """Encode `text` with the line endings and byte order mark of the original file. Raises CannotMark if these are
+    mixed."""
     ends = data.count(b"\r\n")
     if data.count(b"\r") != ends or ends not in (0, data.count(b"\n")):
         raise CannotMark("this file has mixed line endings: convert them, or add the annotation yourself")
