@@ -24,7 +24,7 @@ ALLOWED = {
     "io/resources.py": {"open"},  # files that ship with trainform
     "cli/main.py": {"open"},  # the null device, for streams that the caller closed
     "cli/commands/report.py": {"read_text"},  # templates that ship with trainform
-    "workspace/bootstrap/texts.py": {"read_text"},  # likewise
+    "workspace/bootstrap/templates.py": {"read_text"},  # likewise
 }
 READERS = {
     "io/links.py": "`read_file`, after a look at the folders above",

@@ -18,6 +18,7 @@ COMMANDS = (
     "diff",
     "explain",
     "init",
+    "job",
     "keys",
     "krm",
     "plugins",

@@ -48,14 +48,9 @@ def _environments(repository: Repository) -> Iterable[str]:
 
 
 def _runtimes(repository: Repository) -> Iterable[str]:
-    from trainform.io.resources import shipped_runtimes
-    from trainform.k8s.tree import name_of
-    from trainform.workspace.discovery import load_files
-    from trainform.workspace.inputs import load
+    from trainform.workspace.runtimes import known_runtimes
 
-    own = load_files(repository, repository.runtimes().files).documents
-    shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
-    return (name_of(each.tree) for each in [*own, *shipped] if str(each.tree.get("kind")).endswith("TrainingRuntime"))
+    return known_runtimes(repository).by_name()
 
 
 job = _offering(_jobs)

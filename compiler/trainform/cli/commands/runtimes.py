@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic
     from trainform.io.repository import Repository
     from trainform.source import Document
+    from trainform.workspace.runtimes import Runtimes
 
 FRAMEWORK = "trainer.kubeflow.org/framework"
 FIELDS = ("name", "kind", "namespace", "framework", "source", "version")
 REPLACES = "replaces"
 """Extra key of a row: the package whose runtime of the same name it replaces, or empty."""
-
-KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 
 
 class _Group(click.Group, Command):
@@ -61,20 +60,19 @@ def show(root: str, name: str, eject: bool) -> int:
     """
     from trainform.cli.terminal import print_text
 
-    repository, own, shipped, _ = _documents(root)
+    repository, found, _ = _opened(root)
     if eject:
-        return _eject(repository, _named(name, shipped))
-    text = _named(name, [*own, *shipped]).part.text.strip("\n")
+        return _eject(repository, _named(name, found._replace(own=[])))
+    text = _named(name, found).part.text.strip("\n")
     print_text(f"{text}\n")
     return OK
 
 
-def _named(name: str, documents: Iterable[Document]) -> Document:
+def _named(name: str, runtimes: Runtimes) -> Document:
     from trainform.diagnostics.suggest import did_you_mean
-    from trainform.k8s.tree import name_of
     from trainform.workspace import InvocationError
 
-    known = {name_of(each.tree): each for each in reversed([*documents]) if each.tree.get("kind") in KINDS}
+    known = runtimes.by_name()
     if name not in known:
         hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
         raise InvocationError(f'there is no runtime "{name}" here: {hint}')
@@ -95,25 +93,21 @@ def _eject(repository: Repository, document: Document) -> int:
     return OK
 
 
-def _documents(root: str) -> tuple[Repository, list[Document], list[Document], list[Diagnostic]]:
-    """The repository, its documents among the runtimes, the shipped ones, and problems."""
+def _opened(root: str) -> tuple[Repository, Runtimes, list[Diagnostic]]:
+    """The repository, its runtimes, and all problems."""
     from trainform.io.repository import open_repository
-    from trainform.io.resources import shipped_runtimes
-    from trainform.workspace.discovery import load_files
-    from trainform.workspace.inputs import load
+    from trainform.workspace.runtimes import known_runtimes
 
     repository, problems = open_repository(root)
-    listing = repository.runtimes()
-    own = load_files(repository, listing.files)
-    shipped = [each for name, text in shipped_runtimes() for each in load(name, text.encode()).documents]
-    return repository, own.documents, shipped, [*problems, *listing.diagnostics, *own.diagnostics]
+    found = known_runtimes(repository)
+    return repository, found, [*problems, *found.problems]
 
 
 def _known(root: str) -> tuple[list[dict[str, str]], list[Diagnostic]]:
     from trainform import __version__
 
-    _, own, shipped, problems = _documents(root)
-    return _merged(_entries(own, "", ""), _entries(shipped, "trainform", __version__)), problems
+    _, found, problems = _opened(root)
+    return _merged(_entries(found.own, "", ""), _entries(found.shipped, "trainform", __version__)), problems
 
 
 def _merged(own: Iterable[dict[str, str]], shipped: Iterable[dict[str, str]]) -> list[dict[str, str]]:
@@ -130,6 +124,7 @@ def _entries(documents: Iterable[Document], source: str, version: str) -> Iterat
     """A row for each runtime; its source is the package `source`, or its own file."""
     from trainform.k8s.labels import labels_of
     from trainform.k8s.tree import metadata_of
+    from trainform.workspace.runtimes import KINDS
 
     for document in documents:
         tree = document.tree

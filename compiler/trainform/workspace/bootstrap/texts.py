@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
+from trainform import __version__
 from trainform.workspace.bootstrap.choices import Choices
+from trainform.workspace.bootstrap.templates import rendered, shipped
 
 Taken = Literal["refuse", "append", "tell"]
 
@@ -58,26 +60,12 @@ def _ci_files(choices: Choices) -> dict[str, NewFile]:
 
 
 def _rendered(name: str, choices: Choices) -> str:
-    """Render a template. Delimiters are square, because workflows and ApplicationSets use curly ones."""
-    from jinja2 import Environment, StrictUndefined
-
-    from trainform import __version__
-
-    jinja = Environment(
-        variable_start_string="[[",
-        variable_end_string="]]",
-        block_start_string="[%",
-        block_end_string="%]",
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-    )
-    values: Mapping[str, Any] = choices._asdict() | {
+    values = choices._asdict() | {
         "install": choices.install or f"trainform=={__version__}",
         "folder": choices.prefix.rstrip("/"),
         "pattern": re.escape(choices.prefix),
     }
-    return jinja.from_string(_shipped("templates", "init", *name.split("/"))).render(values)
+    return rendered(f"init/{name}", values)
 
 
 def _engine_files(choices: Choices) -> dict[str, str]:
@@ -85,16 +73,10 @@ def _engine_files(choices: Choices) -> dict[str, str]:
     if choices.engine == "argocd":
         from trainform.output import argocd
 
-        health = {kind: _shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS}
+        health = {kind: shipped("health", f"{kind}.lua") for kind in argocd.HEALTH_KINDS}
         return argocd.files(choices.environment, health, choices.repository, choices.prefix)
     if choices.engine == "flux":
         from trainform.output import flux
 
         return flux.files(choices.environment, choices.prefix)
     return {}
-
-
-def _shipped(*path: str) -> str:
-    from importlib.resources import files
-
-    return files("trainform.output").joinpath(*path).read_text(encoding="utf-8")

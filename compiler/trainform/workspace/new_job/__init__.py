@@ -1,0 +1,1 @@
+"""A new TrainJob: its text, and the script of a Python function."""

@@ -1,0 +1,65 @@
+"""A Python function as a script. Its source is read, never run: it may need packages that only the image has."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from textwrap import dedent
+
+FROM_THE_MODULE = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
+
+
+class CannotCarry(Exception):
+    """The function cannot be a script of its own; the message says why, and what to do."""
+
+
+def script_of(source: str, name: str, where: str) -> str:
+    """A script with the function `name` of `source`, character by character, and a call. `where` names the file in
+    messages. Raises CannotCarry."""
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise CannotCarry(f"{where} is not Python: {error}") from error
+    found = [each for each in module.body if getattr(each, "name", None) == name]
+    if not found:
+        known = [each.name for each in module.body if isinstance(each, ast.FunctionDef)]
+        raise CannotCarry(f"{where} has no function {name}; it has {', '.join(known) or 'none'}")
+    function = found[-1]
+    if not isinstance(function, ast.FunctionDef):
+        raise CannotCarry(f"{name} in {where} is no plain function: write a def that needs no await")
+    _check_call(function)
+    text = _text(source, function)
+    if outside := _names_from_outside(text, name):
+        names = ", ".join(outside)
+        raise CannotCarry(f"{name} uses {names} from outside: import or define that inside of the function")
+    return f'{text}\n\nif __name__ == "__main__":\n    {name}()\n'
+
+
+def _check_call(function: ast.FunctionDef) -> None:
+    given = function.args
+    required = [each.arg for each in [*given.posonlyargs, *given.args]]
+    required = required[: len(required) - len(given.defaults)]
+    required += [each.arg for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if not default]
+    if required:
+        message = f"{function.name} needs {', '.join(required)}: give every parameter a default, or read variables"
+        raise CannotCarry(message)
+    if function.decorator_list:
+        raise CannotCarry(f"{function.name} has a decorator, which comes from outside: remove it")
+
+
+def _text(source: str, function: ast.FunctionDef) -> str:
+    assert function.end_lineno is not None  # the parser sets it
+    lines = source.splitlines(keepends=True)[function.lineno - 1 : function.end_lineno]
+    return dedent("".join(lines)).rstrip("\n") + "\n"
+
+
+def _names_from_outside(text: str, name: str) -> list[str]:
+    """What the function, or a function in it, takes from its module, sorted."""
+    (function,) = symtable.symtable(text, name, "exec").get_children()
+    tables, found = [function], set[str]()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        found |= {each.get_name() for each in table.get_symbols() if each.is_global() and each.is_referenced()}
+    return sorted(found - {*dir(builtins), *FROM_THE_MODULE, name})

@@ -1,0 +1,177 @@
+"""`trainform job new`: a TrainJob that validates at once and says what each part does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from trainform.workspace.new_job.function import CannotCarry, script_of
+
+SOURCE = '''\
+import numpy as np
+
+
+def train(steps=10):
+    """Trains."""
+    import os
+
+    text = "$HOME `date` \\\\n"  # kept
+    for _ in range(steps):
+        print(text, os.environ.get("PET_NNODES"))
+
+
+def outer():
+    return np.zeros(3)
+
+
+def needs(path, *, key):
+    return path, key
+
+
+@staticmethod
+def decorated():
+    pass
+
+
+async def later():
+    pass
+
+
+class Thing:
+    pass
+'''
+
+
+def written(root: Path, name: str = "new") -> dict[str, Any]:
+    tree: dict[str, Any]
+    (tree, *_) = yaml.safe_load_all((root / f"jobs/{name}.yaml").read_text())
+    return tree
+
+
+def test_a_job_from_options(root, trainform):
+    ran = trainform(
+        "job", "new", "new", "--namespace", "ml", "--image", "registry.example.com/new:1", "--nodes", "4",
+        "--gpus", "8",
+        "--command", "torchrun train.py --name 'a b'", "--variable", "NCCL_DEBUG=INFO", "--variable", "EMPTY=",
+    )  # fmt: skip
+    assert (ran.code, ran.err.count("error")) == (0, 0), ran.err
+    assert ran.out.startswith("wrote jobs/new.yaml\n\nnext:\n  trainform explain new\n")
+    tree = written(root)
+    assert tree["metadata"] == {"name": "new", "namespace": "ml"}
+    assert tree["spec"]["runtimeRef"] == {"name": "torch-distributed"}
+    assert tree["spec"]["trainer"] == {
+        "image": "registry.example.com/new:1",
+        "command": ["torchrun", "train.py", "--name", "a b"],
+        "numNodes": 4,
+        "resourcesPerNode": {
+            "requests": {"cpu": 4, "memory": "16Gi"},
+            "limits": {"memory": "16Gi", "nvidia.com/gpu": 8},
+        },
+        "env": [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "EMPTY", "value": ""}],
+    }
+
+
+@pytest.mark.parametrize(
+    "runtime", ["torch-distributed", "deepspeed-distributed", "jax-distributed", "xgboost-distributed"]
+)
+def test_it_renders_with_each_runtime(root, trainform, runtime):
+    assert trainform("job", "new", "new", "--runtime", runtime, "--command", "python train.py").code == 0
+    assert trainform("render").code == 0
+    assert (root / "rendered/default/default/new/jobset-new.yaml").is_file()
+
+
+def test_a_runtime_of_a_namespace_is_named_with_its_kind(root, trainform):
+    (root / "runtimes").mkdir()
+    text = trainform("runtimes", "show", "torch-distributed").out
+    text = text.replace("kind: ClusterTrainingRuntime", "kind: TrainingRuntime").replace(
+        "name: torch-distributed", "name: own\n  namespace: ml"
+    )
+    (root / "runtimes/own.yaml").write_text(text)
+    options = ("--runtime", "own", "--namespace", "ml", "--command", "torchrun train.py")
+    assert trainform("job", "new", "new", *options).code == 0
+    assert written(root)["spec"]["runtimeRef"] == {"name": "own", "kind": "TrainingRuntime"}
+
+
+@pytest.mark.parametrize("word", ["yes", "8", "1e3", "a: b", "#", "- x", "ü", "", "$(date)", "null", "'"])
+def test_words_of_the_command_stay_strings(root, trainform, word):
+    quoted = "'" + word.replace("'", "'\"'\"'") + "'"
+    assert trainform("job", "new", "new", "--command", f"python {quoted}").code in (0, 2)
+    assert written(root)["spec"]["trainer"]["command"] == ["python", word]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["New", "--command", "x"], "lowercase letters"),
+        (["new"], "say what runs"),
+        (["new", "--command", "a 'b"], "No closing quotation"),
+        (["new", "--command", "x", "--memory", "16GB"], "--memory"),
+        (["new", "--command", "x", "--variable", "A"], "write NAME=VALUE"),
+        (["new", "--command", "x", "--runtime", "torch-distribute"], 'did you mean "torch-distributed"'),
+        (["new", "--command", "x", "--file", "../new.yaml"], "write a path such as jobs/new.yaml"),
+        (["new", "--command", "x", "--file", "jobs/../../new.yaml"], "write a path such as jobs/new.yaml"),
+        (["llm", "--namespace", "ml", "--command", "x"], "jobs/llm.yaml has a job ml/llm already"),
+        ([], "name the job"),
+        (["new", "--from-function", "train.py"], "write FILE:FUNCTION"),
+        (["new", "--from-function", "none.py:train"], "none.py"),
+        (["new", "--from-function", "train.py:nobody"], "train.py has no function nobody; it has train, outer"),
+    ],
+)
+def test_what_cannot_be(root, trainform, arguments, told):
+    (root / "train.py").write_text(SOURCE)
+    before = sorted(root.rglob("*"))
+    ran = trainform("job", "new", *arguments)
+    assert ran.code == 2
+    assert told in ran.err
+    assert sorted(root.rglob("*")) == before
+
+
+def test_a_file_in_the_way_stays(root, trainform):
+    (root / "jobs/new.yaml").write_text("mine\n")
+    ran = trainform("job", "new", "new", "--command", "x")
+    assert ran.code == 2
+    assert (root / "jobs/new.yaml").read_text() == "mine\n"
+
+
+def test_questions_are_asked_on_a_terminal(root, trainform, monkeypatch):
+    monkeypatch.setattr("trainform.cli.streams.is_terminal", lambda _stream: True)
+    ran = trainform("job", "new", stdin="new\n\n\npython train.py\n2\n1\n")
+    assert ran.code == 0, ran.err
+    trainer = written(root)["spec"]["trainer"]
+    assert (trainer["command"], trainer["numNodes"]) == (["python", "train.py"], 2)
+
+
+def test_a_function_becomes_a_script_with_every_character():
+    script = script_of(SOURCE, "train", "train.py")
+    assert script == SOURCE[SOURCE.index("def train") : SOURCE.index("\n\ndef outer")] + (
+        '\n\nif __name__ == "__main__":\n    train()\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("outer", "outer uses np from outside: import or define that inside of the function"),
+        ("needs", "needs needs path, key: give every parameter a default"),
+        ("decorated", "decorated has a decorator"),
+        ("later", "later in train.py is no plain function"),
+        ("Thing", "Thing in train.py is no plain function"),
+    ],
+)
+def test_a_function_that_needs_more_than_itself(name, told):
+    with pytest.raises(CannotCarry, match=told):
+        script_of(SOURCE, name, "train.py")
+
+
+def test_a_file_that_is_not_python():
+    with pytest.raises(CannotCarry, match="is not Python"):
+        script_of("def (", "train", "train.py")
+
+
+def test_nothing_of_the_file_runs(root, trainform):
+    (root / "train.py").write_text(f"open({str(root / 'ran')!r}, 'w')\n{SOURCE}")
+    trainform("job", "new", "new", "--from-function", "train.py:train")
+    assert not (root / "ran").exists()
