@@ -109,6 +109,12 @@ def test_a_job_opens_by_keyboard_and_shows_its_pods(browser, file):
     assert browser.complaints() == []
 
 
+def test_a_job_opens_in_a_report_without_changes_too(browser, file):
+    browser.open(file)
+    browser.ask("document.querySelector('#table tbody button').click()")
+    assert browser.ask("document.querySelector('.detail').innerText.includes('torch-ours')")
+
+
 @pytest.mark.parametrize("width", [360, 768, 1200])
 def test_nothing_sticks_out(browser, file, width):
     browser.open(file, width)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
 from trainform.workspace.behind import Behind, behind, current_inputs
-from trainform.workspace.capacity.hold import has_sound_facts
+from trainform.workspace.capacity.hold import has_sound_facts, pricing_of
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
 
@@ -42,7 +42,8 @@ def gather(workspace: Workspace) -> Gathered:
     for each, compilation in zip(environments, outcome.compilations, strict=True):
         own = _frozen(workspace.repository, frozen[each.name], notes, current[each.name])
         jobs = [*own, *map(_compiled, compilation.jobs)]
-        fleets.append(fleet(each.name, jobs, compilation.inputs.facts, is_sound=has_sound_facts(compilation)))
+        facts, pricing = compilation.inputs.facts, pricing_of(compilation)
+        fleets.append(fleet(each.name, jobs, facts, pricing, is_sound=has_sound_facts(compilation)))
     return Gathered(tuple(fleets), late, outcome)
 
 

@@ -16,6 +16,7 @@ from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
+from trainform.review.capacity.deadline import longest_runs
 
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
@@ -47,7 +48,8 @@ class TopologyRequest(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class PodSetDemand:
     """The pods of one step. `requests` are per pod, as quotas count them; `pod_requests` as nodes do, which hold the
-    same unless Kueue's configuration leaves out or renames resources. `pod_spec` restricts where they may run."""
+    same unless Kueue's configuration leaves out or renames resources. `pod_spec` restricts where they may run. In one
+    run of the job, they run for `seconds` at most, if a deadline bounds that."""
 
     name: str
     count: int
@@ -55,6 +57,7 @@ class PodSetDemand:
     pod_spec: Tree
     topology: TopologyRequest | None = None
     pod_requests: Amounts = field(default_factory=dict)
+    seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +80,14 @@ def job_demand(jobset: Tree, facts: Facts, name: str = "") -> JobDemand:
     """The demand of a valid JobSet, with pods as admission under these facts leaves them. `name` is the TrainJob's,
     where the JobSet's carries a content hash."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
-    steps, configuration = JobSetView.of(jobset).jobs, kueue_configuration(facts)
+    view, configuration = JobSetView.of(jobset), kueue_configuration(facts)
+    steps, queue = view.jobs, _queue(labels, namespace, facts)
+    runs = longest_runs(view, is_queued=bool(queue))
     return JobDemand(
         namespace,
         name or name_of(jobset),
-        _queue(labels, namespace, facts),
-        tuple(_pod_set(step, namespace, facts, configuration) for step in steps),
+        queue,
+        tuple(_pod_set(*each, namespace, facts, configuration) for each in zip(steps, runs, strict=True)),
         _priority(labels, steps, facts),
         tuple(refusal for step in steps for refusal in _refusals(step, namespace, facts)),
     )
@@ -94,11 +99,13 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
     return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
 
 
-def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts, configuration: KueueConfiguration) -> PodSetDemand:
+def _pod_set(
+    step: ReplicatedJob, seconds: int | None, namespace: str, facts: Facts, configuration: KueueConfiguration
+) -> PodSetDemand:
     pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
     requests = pod_requests(pod_spec, limits_default_requests=True)
     counted, topology = amounts(configuration.counted(requests)), topology_request(step.annotations)
-    return PodSetDemand(step.name, step.pods, counted, pod_spec, topology, amounts(requests))
+    return PodSetDemand(step.name, step.pods, counted, pod_spec, topology, amounts(requests), seconds)
 
 
 def topology_request(annotations: Tree) -> TopologyRequest | None:

@@ -3,12 +3,15 @@ change means for running jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import devices_first, spelled
+from trainform.review.cost.money import Cost
 from trainform.review.diff.model import JobDiff, Reason
 from trainform.review.diff.totals import Ask
 from trainform.review.diff.update_rules import RERUN_PATH
@@ -172,6 +175,31 @@ def _suspension(group: Group) -> str:
         if reason.field == "spec.suspend":
             return "pods stop, and start anew when it is resumed" if reason.after is True else "pods start"
     return ""
+
+
+def cost(group: Group) -> str:
+    """What a group costs, if it starts, stops or changes its cost: `costs 32.00 → 64.00 USD per hour, at most 768.00 →
+    1,536.00 USD per run`. Empty without prices."""
+    costs = [job.costs for job in group if job.costs]
+    sides = [reduce(add, found) for side in zip(*costs, strict=True) if (found := list(filter(None, side)))]
+    is_same = len(sides) == 2 and sides[0] == sides[1]
+    if not sides or (is_same and group[0].change in ("needs-suspend", "in-place")):
+        return ""
+    verb = "together they cost" if len(group) > 1 else "cost" if group[0].change == "delete" else "costs"
+    hourly = f"{_changed(str(each.hourly) for each in sides)} {sides[0].currency} per hour"
+    return ", ".join(filter(None, (f"{verb} {hourly}", _per_run(sides))))
+
+
+def _per_run(sides: Sequence[Cost]) -> str:
+    bounds = [each.bound for each in sides]
+    if all(bounds):
+        return f"at most {_changed(bounds)} {sides[0].currency} per run"
+    told = [f"at most {bound} {sides[0].currency} per run" if bound else "no limit" for bound in bounds]
+    return _changed(told) if any(bounds) else ""
+
+
+def _changed(sides: Iterable[str]) -> str:
+    return " → ".join(dict.fromkeys(sides))
 
 
 def _asked(ask: Ask) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from trainform.k8s.quantity import QuantityError
 from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, table, text
 from trainform.review.capacity.amounts import Amounts, devices_first, written
-from trainform.review.capacity.demand import QUEUE_LABEL, job_demand
+from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand, job_demand
+from trainform.review.cost.money import NOTHING, Cost, Range
 
 _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
 
@@ -59,6 +60,33 @@ class Balance:
 
 
 @dataclass(slots=True)
+class CostBalance:
+    """What all jobs of one environment cost for an hour, before and after a change, both by today's prices."""
+
+    currency: str
+    before: Range = NOTHING
+    after: Range = NOTHING
+
+    def add(self, before: Range | None, after: Range | None) -> None:
+        self.before += before or NOTHING
+        self.after += after or NOTHING
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {"before": self.before, "after": self.after, "difference": self.after - self.before}
+        return {"currency": self.currency, **{name: each.to_json() for name, each in sides.items()}}
+
+
+class JobCosts(NamedTuple):
+    """What one job costs before and after a change; None if it does not exist then."""
+
+    before: Cost | None
+    after: Cost | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"before": self.before and self.before.to_json(), "after": self.after and self.after.to_json()}
+
+
+@dataclass(slots=True)
 class Totals:
     """Balances by environment and queue; the queue is empty for jobs without one."""
 
@@ -87,15 +115,22 @@ class Totals:
         return told
 
 
-def ask_of(jobset: Tree) -> Ask | None:
+def demand_of(jobset: Tree) -> JobDemand | None:
     """What a rendered JobSet requests by itself, without cluster facts; None if it is invalid."""
     from trainform.core.cluster.facts import NO_FACTS
 
     if check("JobSet", jobset):
         return None
     try:
-        demand = job_demand(jobset, NO_FACTS)
+        return job_demand(jobset, NO_FACTS)
     except QuantityError:
+        return None
+
+
+def ask_of(jobset: Tree) -> Ask | None:
+    """The same, summed up."""
+    demand = demand_of(jobset)
+    if demand is None:
         return None
     total = Sum()
     for pod_set in demand.pod_sets:

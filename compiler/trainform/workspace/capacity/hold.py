@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
     from trainform.review.capacity.demand import JobDemand
     from trainform.review.capacity.verdicts import Capacity
+    from trainform.review.cost.pricing import Pricing
     from trainform.workspace.discovery import Workspace
 
 
@@ -38,7 +39,8 @@ def hold(workspace: Workspace) -> Held:
             rendered = ((job, rendered_objects(workspace.repository, job)) for job in own)
             demands = [*_demands(compilation), *(_frozen(job, trees, compilation) for job, trees in rendered)]
             judged = [each for each in demands if each is not None]
-            found[compilation.environment] = capacity(sorted(judged, key=_name), compilation.inputs.facts)
+            facts, pricing = compilation.inputs.facts, pricing_of(compilation)
+            found[compilation.environment] = capacity(sorted(judged, key=_name), facts, pricing)
     return Held(found, outcome)
 
 
@@ -52,6 +54,18 @@ def has_sound_facts(compilation: Compilation) -> bool:
     return not has_errors(
         [each for each in compilation.diagnostics if not isinstance(each.place, Document) or id(each.place) in ours]
     )
+
+
+def pricing_of(compilation: Compilation) -> Pricing | None:
+    """The Environment's prices; None without any. Queues are only known if the facts are sound."""
+    from trainform.api import Environment
+    from trainform.core.cluster.facts import NO_FACTS
+    from trainform.review.cost.pricing import Pricing
+
+    inputs = compilation.inputs
+    model = inputs.environment.model if inputs.environment else None
+    facts = inputs.facts if has_sound_facts(compilation) else NO_FACTS
+    return Pricing.of(model, facts) if isinstance(model, Environment) else None
 
 
 def _demands(compilation: Compilation) -> list[JobDemand | None]:
