@@ -29,6 +29,11 @@ def written(resource: str, number: int) -> str:
     return str(Quantity(number * _unit(resource), "BinarySI" if is_binary(resource) else "DecimalSI"))
 
 
+def quantities(asked: Amounts) -> dict[str, str]:
+    """Amounts that are not zero as Kubernetes quantities, by name."""
+    return {name: written(name, asked[name]) for name in sorted(asked) if asked[name]}
+
+
 def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
     """Amounts in a comparable form: cores and devices in plain digits, bytes in one unit."""
     if resource == "cpu":

@@ -14,6 +14,8 @@ from trainform.k8s.cluster.classes import SYSTEM_PRIORITIES
 from trainform.k8s.kueue_configuration import KueueConfiguration, kueue_configuration
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
+from trainform.k8s.quantity import QuantityError
+from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
 from trainform.review.capacity.deadline import longest_runs
@@ -74,6 +76,30 @@ class JobDemand:
     @property
     def full_name(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def pods(self) -> int:
+        """The pods of all steps."""
+        return sum(each.count for each in self.pod_sets)
+
+    @property
+    def resources(self) -> Amounts:
+        """What all of them request."""
+        total: Amounts = {}
+        for pod_set in self.pod_sets:
+            for name, each in pod_set.pod_requests.items():
+                total[name] = total.get(name, 0) + each * pod_set.count
+        return total
+
+
+def demand_of(jobset: Tree, facts: Facts, name: str = "") -> JobDemand | None:
+    """The demand of whatever is in a manifest, maybe edited by hand; None if it is no valid JobSet."""
+    if check("JobSet", jobset):
+        return None
+    try:
+        return job_demand(jobset, facts, name)
+    except QuantityError:
+        return None
 
 
 def job_demand(jobset: Tree, facts: Facts, name: str = "") -> JobDemand:

@@ -9,11 +9,11 @@ Admission checks, fair sharing and preemption are not modeled: `never` is certai
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from trainform.k8s.kueue_configuration import kueue_configuration
-from trainform.review.capacity.amounts import written
+from trainform.review.capacity.amounts import Amounts, quantities, written
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues, nodes
@@ -39,18 +39,22 @@ class QueueUse:
 
 @dataclass(frozen=True, slots=True)
 class JobVerdict:
-    """`reason` is empty for a job that fits. `cost` is None without prices."""
+    """`reason` is empty for a job that fits. `pods` and `resources` are what it requests. `cost` is None without
+    prices."""
 
     namespace: str
     name: str
     queue: str
     verdict: Verdict
     reason: str = ""
+    pods: int = 0
+    resources: Amounts = field(default_factory=dict)
     cost: Cost | None = None
 
     def to_json(self) -> dict[str, Any]:
-        told = {key: getattr(self, key) for key in ("namespace", "name", "queue", "verdict", "reason")}
-        return told | ({"cost": self.cost.to_json()} if self.cost else {})
+        told = {key: getattr(self, key) for key in ("namespace", "name", "queue", "verdict", "reason", "pods")}
+        cost = {"cost": self.cost.to_json()} if self.cost else {}
+        return told | {"resources": quantities(self.resources)} | cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,8 @@ def _verdict(judged: Judged, pricing: Pricing | None) -> JobVerdict:
     job, workload = judged.job, judged.workload
     assignment = workload.assignment if workload and workload.admitted else None
     cost = pricing.cost(job, assignment) if pricing else None
-    return JobVerdict(job.namespace, job.name, job.queue, judged.verdict, judged.reason, cost)
+    asked = job.pods, job.resources
+    return JobVerdict(job.namespace, job.name, job.queue, judged.verdict, judged.reason, *asked, cost)
 
 
 def _agreed(newer: JobVerdict, older: JobVerdict) -> JobVerdict:

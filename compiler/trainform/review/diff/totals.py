@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from trainform.k8s.quantity import QuantityError
-from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, table, text
-from trainform.review.capacity.amounts import Amounts, devices_first, written
-from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand, job_demand
+from trainform.review.capacity.amounts import Amounts, devices_first, quantities
+from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand, demand_of
 from trainform.review.cost.money import NOTHING, Cost, Range
 
 _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
@@ -47,8 +45,7 @@ class Sum:
 
     def to_json(self) -> dict[str, Any]:
         """Requested resources as Kubernetes quantities."""
-        told = {name: written(name, self.resources[name]) for name in sorted(self.resources) if self.resources[name]}
-        return {"jobs": self.jobs, "pods": self.pods, "resources": told}
+        return {"jobs": self.jobs, "pods": self.pods, "resources": quantities(self.resources)}
 
 
 @dataclass(slots=True)
@@ -115,28 +112,17 @@ class Totals:
         return told
 
 
-def demand_of(jobset: Tree) -> JobDemand | None:
+def ask_of(jobset: Tree) -> Ask | None:
     """What a rendered JobSet requests by itself, without cluster facts; None if it is invalid."""
     from trainform.core.cluster.facts import NO_FACTS
 
-    if check("JobSet", jobset):
-        return None
-    try:
-        return job_demand(jobset, NO_FACTS)
-    except QuantityError:
-        return None
+    demand = demand_of(jobset, NO_FACTS)
+    return ask_for(demand, jobset) if demand else None
 
 
-def ask_of(jobset: Tree) -> Ask | None:
-    """The same, summed up."""
-    demand = demand_of(jobset)
-    if demand is None:
-        return None
-    total = Sum()
-    for pod_set in demand.pod_sets:
-        requests = {name: number * pod_set.count for name, number in pod_set.requests.items()}
-        total.add(Ask("", pod_set.count, requests))
-    return Ask(demand.queue or _other_queue(jobset), total.pods, total.resources)
+def ask_for(demand: JobDemand, jobset: Tree) -> Ask:
+    """A demand, summed up. Its queue is Kueue's, else another scheduler's, which only the JobSet has."""
+    return Ask(demand.queue or _other_queue(jobset), demand.pods, demand.resources)
 
 
 def _other_queue(jobset: Tree) -> str:

@@ -11,11 +11,11 @@ from trainform.core.resources import gpu_count
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, table, tables, text
 from trainform.review.capacity.amounts import devices_first, spelled
-from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
+from trainform.review.capacity.demand import JobDemand, PodSetDemand, demand_of
 from trainform.review.capacity.verdicts import Capacity, JobVerdict, QueueUse, capacity
 from trainform.review.cost.money import Cost, Sums
 from trainform.review.diff.model import Diff, JobId
-from trainform.review.diff.totals import Ask, Sum, ask_of
+from trainform.review.diff.totals import Ask, Sum, ask_for
 
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
@@ -182,14 +182,11 @@ def _judged(job: FleetJob, verdict: JobVerdict, held: Capacity) -> FleetJob:
 
 def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
     """A job, and its demand as Kueue sees it; None if its JobSet is invalid."""
-    own = ask_of(known.jobset) if known.jobset else None
-    if known.jobset is None or own is None:
+    demand = demand_of(known.jobset, facts, known.id[2]) if known.jobset else None
+    if known.jobset is None or demand is None:
         return FleetJob(known, "", (), Ask("", 0, {})), None
-    demand = job_demand(known.jobset, facts, known.id[2])
-    steps = tuple(_steps(known.jobset, demand))
-    # Kueue's queue may be the namespace's default, from the facts; other schedulers' queues are only in the JobSet.
-    queue = demand.queue or own.queue
-    return FleetJob(known, queue, steps, Ask(queue, sum(step.pods for step in steps), own.resources)), demand
+    ask = ask_for(demand, known.jobset)
+    return FleetJob(known, ask.queue, tuple(_steps(known.jobset, demand)), ask), demand
 
 
 def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.core.cluster.facts import NO_FACTS
 from trainform.diagnostics import Diagnostic
 from trainform.io.baseline import baseline
 from trainform.io.paths import BASELINE, JobId
 from trainform.io.settings import FILE
+from trainform.review.capacity.demand import demand_of
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff_job
-from trainform.review.diff.totals import Ask, CostBalance, JobCosts, ask_of, demand_of
+from trainform.review.diff.totals import Ask, CostBalance, JobCosts, ask_of
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.capacity.hold import pricing_of
@@ -249,7 +251,7 @@ def _pricings(tree: _WorkingTree) -> dict[str, Pricing]:
     """The prices of each environment that has any. Those of the baseline do not matter: what a change of the prices
     does is no change of a job."""
     compilations = zip(tree.environments, tree.outcome.compilations, strict=True)
-    found = {inputs.name: pricing_of(compilation) for inputs, compilation in compilations}
+    found = {inputs.name: pricing_of(inputs, compilation) for inputs, compilation in compilations}
     return {name: pricing for name, pricing in found.items() if pricing}
 
 
@@ -258,7 +260,7 @@ def _costs(old: Version, new: Version, pricing: Pricing | None) -> JobCosts | No
 
 
 def _cost(version: Version, pricing: Pricing) -> Cost | None:
-    demand = next((demand_of(tree) for tree in version.objects if tree["kind"] == "JobSet"), None)
+    demand = next((demand_of(tree, NO_FACTS) for tree in version.objects if tree["kind"] == "JobSet"), None)
     return pricing.cost(demand) if demand else None
 
 
