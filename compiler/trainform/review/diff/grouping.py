@@ -76,12 +76,12 @@ def consequence(group: Group) -> str:
             return f"Kubernetes takes this update only while {told} suspended{_until_then(group)}"
         case "delete":
             told = "stopped and removed" + (" once you confirm it in Argo CD" if job.pruning == "confirmed" else "")
-            return told + (f"; it asked for {_asked(job.before)}" if job.before else "")
+            return told + (f"; it asked for {asked(job.before)}" if job.before else "")
         case "orphan":
-            told = f"; it asks for {_asked(job.before)}" if job.before else ""
+            told = f"; it asks for {asked(job.before)}" if job.before else ""
             return f"keeps running until you delete JobSet {_present_name(job)}, as nothing prunes it{told}"
         case "new":
-            return f"asks for {_asked(job.after)}" if job.after else ""
+            return f"asks for {asked(job.after)}" if job.after else ""
     return _suspension(group)
 
 
@@ -202,9 +202,9 @@ def _changed(sides: Iterable[str]) -> str:
     return " → ".join(dict.fromkeys(sides))
 
 
-def _asked(ask: Ask) -> str:
+def asked(ask: Ask) -> str:
     """`8 pods, nvidia.com/gpu 64, cpu 256, memory 2Ti, queue team-a`."""
-    asked = {name: number for name, number in ask.resources.items() if number}
-    told = [f"{name} {spelled(name, asked[name])[0]}" for name in devices_first(asked)]
+    found = {name: number for name, number in ask.resources.items() if number}
+    told = [f"{name} {spelled(name, found[name])[0]}" for name in devices_first(found)]
     queue = f"queue {ask.queue}" if ask.queue else ""
     return ", ".join([counted(ask.pods, "pod"), *told, *filter(None, [queue])])
