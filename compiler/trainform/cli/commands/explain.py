@@ -14,7 +14,7 @@ from trainform.cli.options import chosen_root, command, repository_options
 if TYPE_CHECKING:
     from trainform.review.explain.fields import Selection
     from trainform.review.explain.owners import Recorder
-    from trainform.workspace.explain import Told
+    from trainform.workspace.review.explain import Told
 
 
 class Explained(NamedTuple):
@@ -42,7 +42,7 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     from trainform.diagnostics.order import folded
     from trainform.review.explain.owners import Recorder
     from trainform.workspace.discovery import discover
-    from trainform.workspace.explain import gather
+    from trainform.workspace.review.explain import gather
 
     recorder = Recorder()
     found = gather(discover(chosen_root(root), env), [job], recorder)

@@ -16,7 +16,6 @@ from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff
 from trainform.review.diff.totals import Ask, CostBalance, JobCosts, ask_of
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
-from trainform.workspace.capacity.hold import pricing_of
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.diff.overview import Overview, overview
 from trainform.workspace.diff.scope import (
@@ -38,6 +37,7 @@ from trainform.workspace.diff.versions import (
 from trainform.workspace.discovery import Workspace, load_files
 from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
+from trainform.workspace.review.capacity import pricing_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob

@@ -9,9 +9,9 @@ from trainform.core.cluster.facts import NO_FACTS
 from trainform.review.capacity.demand import demand_of
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
 from trainform.workspace.behind import Behind, behind, current_inputs
-from trainform.workspace.capacity.hold import UNREADABLE, has_sound_facts, pricing_of
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
+from trainform.workspace.review.capacity import UNREADABLE, has_sound_facts, pricing_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
