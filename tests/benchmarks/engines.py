@@ -7,7 +7,7 @@ job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.generate import write
@@ -18,6 +18,7 @@ from benchmarks.peers import SENTINELS, sentinel_jobset
 PLAIN = "read and parse plain folders, as Argo CD"
 FLUX = "kubectl kustomize, once for each namespace, as Flux"
 START = "kubectl kustomize, namespaces of one job"
+INSIDE = "the same without starting kubectl, as kustomize-controller"
 
 NAMESPACES = 100
 
@@ -53,6 +54,16 @@ def measure(bench: Bench, peers: Peers, jobs: int, rounds: int) -> dict[str, Tak
             command = ["/bin/sh", "-c", _BUILD, "build", str(peers.kubectl), str(folder / part)]
             steps[name] = lambda command=command: bench.run(command, bench.scratch)  # type: ignore[misc]
     return in_turns(rounds, steps, f"{jobs:,} jobs in {names} namespaces")
+
+
+def per_job(taken: Mapping[str, Taken], jobs: int) -> dict[str, float]:
+    """CPU seconds for each job, by what was measured. What kustomize takes without its start is the difference of two
+    measurements, over the jobs that one has and the other has not."""
+    names = min(NAMESPACES, jobs)
+    found = {name: each.cpu / (names if name == START else jobs) for name, each in taken.items()}
+    if jobs > names and {FLUX, START} <= taken.keys():
+        found[INSIDE] = (taken[FLUX].cpu - taken[START].cpu) / (jobs - names)
+    return found
 
 
 def _write(folder: Path, jobset: str, numbers: Sequence[range], *, with_lists: bool = False) -> None:

@@ -208,8 +208,10 @@ def engines_table(result: Result) -> Table:
     for name, taken in result.figures.items():
         if name.startswith(engines.group(0)[:-1]):
             jobs = int(name.rpartition("-")[2])
-            rows += [[f"{each}, {jobs:,} jobs", seconds(taken[each].wall)] for each in taken]
-    return [["one refresh of all namespaces", "wall"], *rows]
+            for each, cpu in engines.per_job(taken, jobs).items():
+                wall = seconds(taken[each].wall) if each in taken else ""
+                rows.append([f"{each}, {jobs:,} jobs", wall, f"{cpu * 1_000:.2f} ms"])
+    return [["one refresh of all namespaces", "wall", "CPU per job"], *rows]
 
 
 def imports_table(result: Result) -> Table:

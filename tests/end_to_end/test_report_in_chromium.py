@@ -14,6 +14,7 @@ from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Ask
 from trainform.review.report.model import Report, fleet
 from unit.review.cluster import step
+from unit.review.test_cost import pricing
 from unit.review.test_report import DECLARED, EVIL, known, page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium")
@@ -39,7 +40,9 @@ def file(tmp_path_factory) -> Path:
     jobs += [known("evil", step(gpu=1), framework=EVIL, queue=EVIL, state="behind", notes=(EVIL,))]
     other = fleet("staging", [known("small", step(gpu=1), environment="staging", framework="jax")], NO_FACTS)
     found: Path = tmp_path_factory.mktemp("report") / "fleet.html"
-    found.write_text(page(Report((fleet("prod", jobs, DECLARED), other))), encoding="utf-8")
+    found.write_text(
+        page(Report((fleet("prod", jobs, DECLARED, pricing(DECLARED, gpu="1234.5")), other))), encoding="utf-8"
+    )
     return found
 
 
@@ -175,6 +178,19 @@ def test_sorting(browser, file):
     assert shown(browser)[0] == "ml/job-000"
     browser.ask("[...document.querySelectorAll('#table thead button')].find(e => e.textContent == 'GPUs').click()")
     assert set(shown(browser)[:2]) == {"ml/evil", "ml/small"}
+
+
+def test_costs_are_sorted_by_amount(browser, file):
+    browser.open(file)
+    by_cost = (
+        "[...document.querySelectorAll('#table thead button')].find(e => e.textContent == 'Cost per hour').click()"
+    )
+    browser.ask(by_cost)
+    assert shown(browser)[0] == "ml/job-000"
+    browser.ask(by_cost)
+    assert shown(browser)[:2] == ["ml/small", "ml/evil"]  # without prices, and 1,234.50 USD
+    browser.ask("document.querySelectorAll('#table tbody button')[1].click()")
+    assert "1,234.50 USD per hour" in browser.ask("document.querySelector('.detail').innerText")
 
 
 def test_dark_and_light(browser, file):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from support.corpus import FOLDER
-from trainform.workspace.capacity.hold import hold
 from trainform.workspace.discovery import discover
+from trainform.workspace.review.capacity import hold
 
 CORPUS = FOLDER / "capacity.jsonl.gz"
 

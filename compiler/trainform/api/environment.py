@@ -153,6 +153,20 @@ class GitOps(Model):
     engine makes them anew. `delete-claims`: volume claims may go with their job. Default: none."""
 
 
+class Prices(Model):
+    """What the cluster costs. Nothing that is rendered depends on it."""
+
+    currency: str
+    """The currency, in capital letters. Amounts in different currencies are never added up. Example: `USD`."""
+    resources: Annotated[dict[str, str], absent({})] = Field(default_factory=dict)
+    """The price of a resource for an hour, a decimal number in quotes: of a core of `cpu`, of a GiB of memory, storage
+    or huge pages, of one of anything else. What has no price costs nothing. Default: none.
+    Example: `{nvidia.com/gpu: "2.50", cpu: "0.03"}`."""
+    flavors: Annotated[dict[str, dict[str, str]], absent({})] = Field(default_factory=dict)
+    """What costs something else in a ResourceFlavor of Kueue, by the flavor's name. Default: nothing.
+    Example: `{h100: {nvidia.com/gpu: "4.10"}, spot: {nvidia.com/gpu: "0.90"}}`."""
+
+
 class EnvironmentSpec(Model):
     """What holds at this destination."""
 
@@ -176,6 +190,9 @@ class EnvironmentSpec(Model):
     """Changes of rendered objects, in their order. Default: none."""
     gitops: Annotated[GitOps, absent({})] = Field(default_factory=GitOps.model_construct)
     """How objects reach the cluster. Default: by hand. Example: `{engine: argocd, naming: content-hash}`."""
+    prices: Prices | None = None
+    """What resources cost. `diff`, `report` and `capacity` then tell the cost of each job; jobs never fall behind for
+    it. Default: unknown. Example: `{currency: USD, resources: {nvidia.com/gpu: "2.50"}}`."""
 
 
 class Environment(Model):

@@ -216,6 +216,28 @@ def _no_recipient(recipient: str, path: Path) -> Problem:
     return Problem(path, "TF104", f'"{recipient}" is not a public age key', "such keys start with age1")
 
 
+_PRICES: Path = ("spec", "prices")
+_CURRENCY = re.compile("[A-Z]{3,8}")
+_PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+
+
+def prices(environment: Environment) -> Iterator[Problem]:
+    """Prices are exact decimals that are not negative."""
+    given = environment.spec.prices
+    if given is None:
+        return
+    if not _CURRENCY.fullmatch(given.currency):
+        message = f'"{given.currency}" is not a currency: write 3 to 8 capital letters'
+        yield Problem((*_PRICES, "currency"), "TF104", message, "for example USD", leave_out=())
+    lists: dict[Path, dict[str, str]] = {(*_PRICES, "resources"): given.resources}
+    lists |= {(*_PRICES, "flavors", flavor): each for flavor, each in given.flavors.items()}
+    for path, by_resource in lists.items():
+        for resource, price in by_resource.items():
+            if not _PRICE.fullmatch(price):
+                message = f'"{price}" is not a price: write a decimal number with at most 9 digits on each side'
+                yield Problem((*path, resource), "TF104", message, 'for example "2.50"', leave_out=())
+
+
 def named_once(environment: Environment) -> Iterator[Problem]:
     """Lists that must not repeat an entry."""
     spec = environment.spec
@@ -241,5 +263,6 @@ RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     patch_managers,
     patch_times,
     patched_variables,
+    prices,
     named_once,
 )

@@ -13,12 +13,13 @@ from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
+from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS
 from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from trainform.api import Environment
 
@@ -91,7 +92,7 @@ def sort(
     if inputs.fact_documents:
         from trainform.k8s.rules.fact_links import diagnose_links
 
-        inputs.diagnostics += diagnose_links(inputs.fact_documents)
+        inputs.diagnostics += [*diagnose_links(inputs.fact_documents), *_unknown_prices(inputs)]
     return inputs
 
 
@@ -113,6 +114,20 @@ def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]
         if isinstance(model, Environment):
             inputs.namespace = model.spec.namespace or inputs.namespace
             inputs.facts.versions = model.spec.cluster.versions
+
+
+def _unknown_prices(inputs: Inputs) -> Iterator[Diagnostic]:
+    """Prices of flavors that the cluster lacks, as soon as it declares any: they would silently not apply."""
+    from trainform.api import Environment
+
+    item, known = inputs.environment, inputs.facts.names("ResourceFlavor")
+    if item is None or not isinstance(item.model, Environment) or item.model.spec.prices is None or not known:
+        return
+    for flavor in item.model.spec.prices.flavors:
+        if flavor not in known:
+            message = f"the cluster has no ResourceFlavor {flavor}, so this price applies to nothing"
+            hint = did_you_mean(flavor, known) or f"declared: {listed(known)}"
+            yield Diagnostic("TF386", "warning", message, hint, ("spec", "prices", "flavors", flavor), item.document)
 
 
 def _first_of_each(keys: dict[Document, ObjectKey]) -> dict[ObjectKey, Document]:

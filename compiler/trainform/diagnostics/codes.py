@@ -97,6 +97,7 @@ CODES: dict[str, str] = {
     "TF364": "topology and gang use different schedulers",
     "TF365": "job taken by the default queue",
     "TF366": "steps may be ready too late",
+    "TF386": "price of an unknown flavor",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",

@@ -152,11 +152,18 @@ def _snapshot(runtime: Input) -> Snapshot:
 
 def _with_facts(inputs: Inputs) -> list[dict[str, Any]]:
     """The Environment, if declared, then its facts sorted by key, independent of file order. Nothing that is rendered
-    depends on nodes."""
-    own = [inputs.environment.document.tree] if inputs.environment else []
+    depends on nodes and prices."""
+    own = [_without_prices(inputs.environment.document.tree)] if inputs.environment else []
     rendered = (document for document in inputs.fact_documents if document.tree["kind"] not in NEVER_RENDERED)
     facts = sorted(rendered, key=lambda document: key_of(document, inputs.namespace))
     return [*own, *(document.tree for document in facts)]
+
+
+def _without_prices(environment: dict[str, Any]) -> dict[str, Any]:
+    spec = environment.get("spec")
+    if not isinstance(spec, dict) or "prices" not in spec:
+        return environment
+    return {**environment, "spec": {key: value for key, value in spec.items() if key != "prices"}}
 
 
 def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes]) -> Lock:

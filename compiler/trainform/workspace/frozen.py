@@ -91,7 +91,7 @@ def rebuild(
             else:
                 documents += found
         if not problems.keys() & {pinned, runtime}:
-            rebuilt |= _compiled(environment, [*documents, *_keys(by_name[environment])], group, catalogue)
+            rebuilt |= _compiled(environment, [*documents, *key_documents(by_name[environment])], group, catalogue)
     return rebuilt, list(problems.values())
 
 
@@ -118,7 +118,8 @@ def read_snapshot(repository: Repository, digest: str) -> list[Document] | Diagn
     return documents
 
 
-def _keys(inputs: EnvironmentInputs) -> list[Document]:
+def key_documents(inputs: EnvironmentInputs) -> list[Document]:
+    """The key files of an environment, which no snapshot holds."""
     from trainform.core.secrets import is_key_file
 
     return [document for document in inputs.sources.documents if is_key_file(document.tree)]

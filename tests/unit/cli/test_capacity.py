@@ -61,13 +61,16 @@ def test_json(jobs, trainform):
     write(jobs, llm=2)
     ran = trainform("capacity", "--format", "json")
     assert ran.code == 0
+    asked = {"pods": 2, "resources": {"nvidia.com/gpu": "2"}}
     assert json.loads(ran.out) == {
         "apiVersion": "trainform.dev/v1alpha1",
         "kind": "CapacityResult",
         "environments": {
             "default": {
                 "queues": {"gpu": {"h100/nvidia.com/gpu": {"nominal": "2", "borrowable": "0", "asked": "2"}}},
-                "jobs": [{"namespace": "ml", "name": "llm", "queue": "default", "verdict": "fits", "reason": ""}],
+                "jobs": [
+                    {"namespace": "ml", "name": "llm", "queue": "default", "verdict": "fits", "reason": "", **asked}
+                ],
             }
         },
     }
@@ -131,6 +134,70 @@ def in_an_environment(root, spec):
     (folder / "environment.yaml").write_text(f"{head}spec: {spec}\n")
     (folder / "facts.yaml").write_text(FACTS)
     (root / "jobs" / "facts.yaml").unlink(missing_ok=True)
+
+
+@pytest.fixture(params=["new", "frozen"])
+def facts_apart(request, root, jobs, trainform):
+    """A job of two GPUs that fits. The facts lie in the Environment's folder, as they usually do."""
+    write(jobs, llm=2)
+    in_an_environment(root, "{}")
+    assert request.param == "new" or trainform("render").code == 0
+    return root
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("runtimes/other.yaml", "kind: [\n"),
+        ("runtimes/other.yaml", "kind: \x00\n"),
+        ("runtimes/other.yaml", BROKEN),
+        ("runtimes/other.yaml", f"{BROKEN}---{BROKEN}"),
+        ("jobs/other.yaml", "kind: [\n"),
+        ("jobs/other.yaml.j2", "{{ a"),
+        ("jobs/other.yaml", job("other", "many")),
+    ],
+)
+def test_what_is_broken_elsewhere_hides_no_verdict(facts_apart, trainform, file, text):
+    (facts_apart / file).parent.mkdir(exist_ok=True)
+    (facts_apart / file).write_text(text)
+    ran = trainform("capacity")
+    assert (ran.code, "ml/llm  default  fits" in ran.out) == (2, True)
+    assert 'class="fits">fits<' in trainform("report").out
+
+
+@pytest.mark.parametrize("file", ["environment.yaml", "facts.yaml", "more.yaml"])
+def test_a_file_that_may_hold_facts_and_cannot_be_read_leaves_no_verdict(facts_apart, trainform, file):
+    (facts_apart / "environments" / "default" / file).write_text("kind: [\n")
+    ran = trainform("capacity")
+    assert (ran.code, ran.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: "",
+        lambda text: "kind: [\n",
+        lambda text: text.replace("replicatedJobs:", "replicatedJobs: 3\n  other:"),
+        lambda text: text.replace('nvidia.com/gpu: "1"', "nvidia.com/gpu: many"),
+        lambda text: text.replace("parallelism: 2", "parallelism: two"),
+    ],
+    ids=["empty", "no YAML", "a list that is none", "no quantity", "no number"],
+)
+def test_a_rendered_jobset_that_cannot_be_read_is_told_of(jobs, root, trainform, edit):
+    write(jobs, llm=2, other=1)
+    in_an_environment(root, "{}")
+    assert trainform("render").code == 0
+    file = root / "rendered/default/ml/llm/jobset-llm.yaml"
+    text = file.read_text()
+    file.write_text(edit(text))
+    assert file.read_text() != text
+    ran = trainform("capacity")
+    assert ran.code == 0
+    assert "ml/llm             unknown  its rendered JobSet is missing or not valid: run `trainform check`" in ran.out
+    assert "ml/other  default  fits" in ran.out
+    page = trainform("report").out
+    assert 'class="missing">missing<' in page
+    assert "its rendered JobSet is missing or not valid" in page
 
 
 def test_a_frozen_job_is_judged_as_it_was_rendered(jobs, root, trainform):

@@ -39,7 +39,8 @@ def test_a_field_is_told_with_its_owner_and_line(trainform):
 def test_without_a_field_the_whole_object_is_a_tree(trainform):
     ran = trainform("explain", "jobs/llm.yaml")
     lines = ran.out.splitlines()
-    assert (ran.code, lines[0]) == (0, "JobSet/llm")
+    heading = "ml/llm in environment default asks for 2 pods, nvidia.com/gpu 2"
+    assert (ran.code, lines[:3]) == (0, [heading, "", "JobSet/llm"])
     assert any(line.startswith("    - name: node  ") and "runtime torch-distributed" in line for line in lines)
 
 
@@ -49,6 +50,17 @@ def test_json_has_one_entry_for_each_field(trainform):
     assert json.loads(ran.out) == {
         "apiVersion": "trainform.dev/v1alpha1",
         "kind": "ExplainResult",
+        "jobs": [
+            {
+                "environment": "default",
+                "namespace": "ml",
+                "name": "llm",
+                "queue": "",
+                "pods": 2,
+                "resources": {"nvidia.com/gpu": "2"},
+                "behind": [],
+            }
+        ],
         "fields": [{"object": "JobSet/llm", "path": PARALLELISM, "value": 2, "owner": owner}],
     }
 

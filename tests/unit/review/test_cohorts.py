@@ -155,6 +155,7 @@ def test_the_table_of_a_queue():
     }
     assert found.to_json()["jobs"][1] == {
         "namespace": "ml", "name": "b", "queue": "one", "verdict": "fits", "reason": "",
+        "pods": 1, "resources": {"nvidia.com/gpu": "4"},
     }  # fmt: skip
 
 

@@ -27,8 +27,8 @@ def capacity(form: str, root: str | None, env: tuple[str, ...]) -> int:
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
-    from trainform.workspace.capacity.hold import hold
     from trainform.workspace.discovery import discover
+    from trainform.workspace.review.capacity import hold
 
     held = hold(discover(chosen_root(root), env))
     errors = held.outcome.errors()

@@ -12,17 +12,15 @@ from trainform.cli import FAULTY, OK, complete
 from trainform.cli.options import chosen_root, command, repository_options
 
 if TYPE_CHECKING:
-    from trainform.core.compile import CompiledJob
     from trainform.review.explain.fields import Selection
     from trainform.review.explain.owners import Recorder
-    from trainform.workspace.compilation import Outcome
-    from trainform.workspace.inputs import EnvironmentInputs
+    from trainform.workspace.review.explain import Told
 
 
 class Explained(NamedTuple):
     """One job in one environment, and the requested fields of each object."""
 
-    job: CompiledJob
+    told: Told
     selections: list[Selection]
 
 
@@ -41,34 +39,27 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
+    from trainform.diagnostics.order import folded
     from trainform.review.explain.owners import Recorder
-    from trainform.workspace.compilation import compile_environments
     from trainform.workspace.discovery import discover
-    from trainform.workspace.selection import select
+    from trainform.workspace.review.explain import gather
 
     recorder = Recorder()
-    workspace = discover(chosen_root(root), env)
-    environments = workspace.read()
-    problems = [*workspace.problems, *select(environments, [job], workspace.repository.root)]
-    outcome = compile_environments(environments, problems, wants_job=not problems, observe=recorder)
-    errors = outcome.errors()
+    found = gather(discover(chosen_root(root), env), [job], recorder)
+    errors = folded(error for outcome in found.outcomes for error in outcome.errors())
     print_diagnostics(errors, sys.stderr)
-    explained = _explained(environments, outcome, recorder)
-    _print(_chosen(explained, field), form, several=len(explained) > 1)
-    return report_failures(outcome.failures) or (FAULTY if errors else OK)
+    explained = _explained(found.told, recorder)
+    _print(_chosen(explained, field), form, whole=field is None, several=len(explained) > 1)
+    failures = [failure for outcome in found.outcomes for failure in outcome.failures]
+    return report_failures(failures) or (FAULTY if errors else OK)
 
 
-def _explained(environments: Sequence[EnvironmentInputs], outcome: Outcome, recorder: Recorder) -> list[Explained]:
-    """All fields of the jobs without errors."""
+def _explained(told: Sequence[Told], recorder: Recorder) -> list[Explained]:
+    """All fields of the jobs."""
     from trainform.review.explain.fields import everything
     from trainform.review.explain.owners import explain as owners
 
-    return [
-        Explained(job, everything(owners(job, recorder, inputs.sources.documents)))
-        for inputs, compilation in zip(environments, outcome.compilations, strict=True)
-        for job in compilation.jobs
-        if job.objects
-    ]
+    return [Explained(each, everything(owners(each.job, recorder, each.documents))) for each in told]
 
 
 def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained]:
@@ -78,10 +69,10 @@ def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained
     if field is None:
         return list(explained)
     found, problems = [], []
-    for job, selections in explained:
+    for told, selections in explained:
         try:
             fields = [each for selection in selections for each in selection.fields]
-            found.append(Explained(job, [find(fields, field)]))
+            found.append(Explained(told, [find(fields, field)]))
         except FieldError as problem:
             problems.append(problem)
     if problems and (not found or any(problem.is_ambiguous for problem in problems)):
@@ -89,26 +80,28 @@ def _chosen(explained: Sequence[Explained], field: str | None) -> list[Explained
     return found
 
 
-def _print(explained: Sequence[Explained], form: str, *, several: bool) -> None:
-    """With `several` jobs, also print each one's namespace and environment."""
+def _print(explained: Sequence[Explained], form: str, *, whole: bool, several: bool) -> None:
+    """Whose fields these are is told with a `whole` job, of `several`, and where the object's name does not say it."""
     from trainform.cli.streams import wants_colour
     from trainform.cli.terminal import print_line, print_result, print_text
+    from trainform.review.explain.heading import heading_of, is_needed
     from trainform.review.explain.text import render_explained
 
+    headings = [heading_of(told.job, told.facts, told.behind) for told, _ in explained]
     if form == "json":
         fields = [entry for each in explained for entry in _entries(each, several)]
-        print_result("ExplainResult", fields=fields)
+        print_result("ExplainResult", jobs=[each.to_json() for each in headings], fields=fields)
         return
-    for number, (job, selections) in enumerate(explained):
-        if several:
+    for number, ((told, selections), heading) in enumerate(zip(explained, headings, strict=True)):
+        if whole or several or is_needed(heading, told.job):
             print_text("\n" if number else "")
-            print_line(f"{job.namespace}/{job.name} in environment {job.environment}")
+            print_line(heading.told(with_amounts=whole))
             print_text("\n")
         print_text(render_explained(selections, colour=wants_colour(sys.stdout)))
 
 
 def _entries(explained: Explained, several: bool) -> list[dict[str, Any]]:
     """The entries of an ExplainResult."""
-    job, selections = explained
+    job = explained.told.job
     whose = {"environment": job.environment, "namespace": job.namespace} if several else {}
-    return [{**whose, **field.to_json()} for each in selections for field in each.fields]
+    return [{**whose, **field.to_json()} for each in explained.selections for field in each.fields]

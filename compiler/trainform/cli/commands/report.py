@@ -33,7 +33,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.diagnostics.order import folded
     from trainform.review.report.model import Behind, Report
     from trainform.workspace.discovery import discover
-    from trainform.workspace.report import gather, one_line
+    from trainform.workspace.review.report import gather, one_line
 
     chosen = chosen_root(root)
     workspace = discover(chosen, env)

@@ -26,14 +26,19 @@ def amounts(quantities: Mapping[str, Quantity]) -> Amounts:
 
 def written(resource: str, number: int) -> str:
     """The amount as a Kubernetes quantity: `1500m`, `64Gi`, `8`."""
-    return str(Quantity(number * _unit(resource), "BinarySI" if _is_binary(resource) else "DecimalSI"))
+    return str(Quantity(number * _unit(resource), "BinarySI" if is_binary(resource) else "DecimalSI"))
+
+
+def quantities(asked: Amounts) -> dict[str, str]:
+    """Amounts that are not zero as Kubernetes quantities, by name."""
+    return {name: written(name, asked[name]) for name in sorted(asked) if asked[name]}
 
 
 def spelled(resource: str, *numbers: int) -> tuple[str, ...]:
     """Amounts in a comparable form: cores and devices in plain digits, bytes in one unit."""
     if resource == "cpu":
         return tuple(f"{number / 1000:.3f}".rstrip("0").rstrip(".") for number in numbers)
-    if not _is_binary(resource):
+    if not is_binary(resource):
         return tuple(map(str, numbers))
     suffixes = [suffix for power, suffix in enumerate(_BYTES) if not any(n % 1024**power for n in numbers)]
     power = len(suffixes) - 1 if any(numbers) else 0
@@ -45,7 +50,7 @@ def devices_first(resources: Iterable[str]) -> list[str]:
     return sorted(resources, key=lambda name: ("/" not in name, name))
 
 
-def _is_binary(resource: str) -> bool:
+def is_binary(resource: str) -> bool:
     return resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")
 
 

@@ -14,8 +14,11 @@ from trainform.k8s.cluster.classes import SYSTEM_PRIORITIES
 from trainform.k8s.kueue_configuration import KueueConfiguration, kueue_configuration
 from trainform.k8s.labels import labels_of
 from trainform.k8s.pod_requests import pod_requests
+from trainform.k8s.quantity import QuantityError
+from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, name_of, number, text
 from trainform.review.capacity.amounts import Amounts, amounts
+from trainform.review.capacity.deadline import longest_runs
 
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
@@ -47,7 +50,8 @@ class TopologyRequest(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class PodSetDemand:
     """The pods of one step. `requests` are per pod, as quotas count them; `pod_requests` as nodes do, which hold the
-    same unless Kueue's configuration leaves out or renames resources. `pod_spec` restricts where they may run."""
+    same unless Kueue's configuration leaves out or renames resources. `pod_spec` restricts where they may run. In one
+    run of the job, they run for `seconds` at most, if a deadline bounds that."""
 
     name: str
     count: int
@@ -55,6 +59,7 @@ class PodSetDemand:
     pod_spec: Tree
     topology: TopologyRequest | None = None
     pod_requests: Amounts = field(default_factory=dict)
+    seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +77,43 @@ class JobDemand:
     def full_name(self) -> str:
         return f"{self.namespace}/{self.name}"
 
+    @property
+    def pods(self) -> int:
+        """The pods of all steps."""
+        return sum(each.count for each in self.pod_sets)
+
+    @property
+    def resources(self) -> Amounts:
+        """What all of them request."""
+        total: Amounts = {}
+        for pod_set in self.pod_sets:
+            for name, each in pod_set.pod_requests.items():
+                total[name] = total.get(name, 0) + each * pod_set.count
+        return total
+
+
+def demand_of(jobset: Tree, facts: Facts, name: str = "") -> JobDemand | None:
+    """The demand of whatever is in a manifest, maybe edited by hand; None if it is no valid JobSet."""
+    if check("JobSet", jobset):
+        return None
+    try:
+        return job_demand(jobset, facts, name)
+    except QuantityError:
+        return None
+
 
 def job_demand(jobset: Tree, facts: Facts, name: str = "") -> JobDemand:
     """The demand of a valid JobSet, with pods as admission under these facts leaves them. `name` is the TrainJob's,
     where the JobSet's carries a content hash."""
     namespace, labels = text(metadata_of(jobset), "namespace"), labels_of(jobset)
-    steps, configuration = JobSetView.of(jobset).jobs, kueue_configuration(facts)
+    view, configuration = JobSetView.of(jobset), kueue_configuration(facts)
+    steps, queue = view.jobs, _queue(labels, namespace, facts)
+    runs = longest_runs(view, is_queued=bool(queue))
     return JobDemand(
         namespace,
         name or name_of(jobset),
-        _queue(labels, namespace, facts),
-        tuple(_pod_set(step, namespace, facts, configuration) for step in steps),
+        queue,
+        tuple(_pod_set(*each, namespace, facts, configuration) for each in zip(steps, runs, strict=True)),
         _priority(labels, steps, facts),
         tuple(refusal for step in steps for refusal in _refusals(step, namespace, facts)),
     )
@@ -94,11 +125,13 @@ def _queue(labels: Tree, namespace: str, facts: Facts) -> str:
     return DEFAULT_QUEUE if facts.get("LocalQueue", DEFAULT_QUEUE, namespace) else ""
 
 
-def _pod_set(step: ReplicatedJob, namespace: str, facts: Facts, configuration: KueueConfiguration) -> PodSetDemand:
+def _pod_set(
+    step: ReplicatedJob, seconds: int | None, namespace: str, facts: Facts, configuration: KueueConfiguration
+) -> PodSetDemand:
     pod_spec = admitted_pod_spec(step.pod_spec, namespace, facts)
     requests = pod_requests(pod_spec, limits_default_requests=True)
     counted, topology = amounts(configuration.counted(requests)), topology_request(step.annotations)
-    return PodSetDemand(step.name, step.pods, counted, pod_spec, topology, amounts(requests))
+    return PodSetDemand(step.name, step.pods, counted, pod_spec, topology, amounts(requests), seconds)
 
 
 def topology_request(annotations: Tree) -> TopologyRequest | None:

@@ -9,7 +9,7 @@ from trainform.diagnostics.escape import one_line
 from trainform.review.capacity.amounts import written
 from trainform.review.capacity.kueue_facts import FlavorResource
 from trainform.review.capacity.one_job import Verdict
-from trainform.review.capacity.verdicts import Capacity, QueueUse
+from trainform.review.capacity.verdicts import Capacity, JobVerdict, QueueUse
 
 _STYLES: dict[Verdict, Style] = {
     "fits": {"fg": "green"},
@@ -22,6 +22,7 @@ _OVER: Style = {"fg": "yellow"}
 
 _QUOTA_HEAD = ("QUEUE", "FLAVOR", "RESOURCE", "NOMINAL", "BORROWABLE", "ASKED")
 _JOB_HEAD = ("JOB", "QUEUE", "VERDICT", "REASON")
+_COSTS_HEAD = ("PER HOUR", "PER RUN, AT MOST")
 
 
 def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> str:
@@ -36,17 +37,17 @@ def render_capacity(environments: Mapping[str, Capacity], *, colour: bool) -> st
 
 def _tables(found: Capacity, colour: bool) -> list[str]:
     quotas = [_quota_row(queue, key, use, colour) for queue, uses in found.queues.items() for key, use in uses.items()]
-    jobs = [
-        (
-            one_line(f"{job.namespace}/{job.name}"),
-            one_line(job.queue),
-            styled(job.verdict, _STYLES[job.verdict], colour=colour),
-            one_line(job.reason),
-        )
-        for job in found.jobs
-    ]
-    tables = ((_QUOTA_HEAD, quotas), (_JOB_HEAD, jobs))
-    return ["".join(f"{line}\n" for line in aligned([head, *rows])) for head, rows in tables if rows]
+    costs = found.costs
+    job_head = (*_JOB_HEAD[:3], *(_COSTS_HEAD if costs else ()), *_JOB_HEAD[3:])
+    tables = ((_QUOTA_HEAD, quotas), (job_head, [_job_row(job, colour) for job in found.jobs]))
+    told = ["".join(f"{line}\n" for line in aligned([head, *rows])) for head, rows in tables if rows]
+    return [*told, *([f"all jobs at once: {costs} per hour\n"] if costs else [])]
+
+
+def _job_row(job: JobVerdict, colour: bool) -> tuple[str, ...]:
+    verdict = styled(job.verdict, _STYLES[job.verdict], colour=colour)
+    costs = job.cost.cells() if job.cost else ()
+    return one_line(f"{job.namespace}/{job.name}"), one_line(job.queue), verdict, *costs, one_line(job.reason)
 
 
 def _quota_row(queue: str, key: FlavorResource, use: QueueUse, colour: bool) -> tuple[str, ...]:

@@ -9,11 +9,11 @@ Admission checks, fair sharing and preemption are not modeled: `never` is certai
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from trainform.k8s.kueue_configuration import kueue_configuration
-from trainform.review.capacity.amounts import written
+from trainform.review.capacity.amounts import Amounts, quantities, written
 from trainform.review.capacity.cohorts import Cohorts
 from trainform.review.capacity.demand import JobDemand
 from trainform.review.capacity.kueue_facts import ClusterQueue, FlavorResource, cluster_queues, nodes
@@ -21,9 +21,11 @@ from trainform.review.capacity.one_job import Judged, Verdict, judge
 from trainform.review.capacity.reasons import not_admitted_now
 from trainform.review.capacity.releases import own_keys
 from trainform.review.capacity.scheduler import ClusterState, Scheduler, Workload
+from trainform.review.cost.money import Cost, Sums
 
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
+    from trainform.review.cost.pricing import Pricing
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,22 @@ class QueueUse:
 
 @dataclass(frozen=True, slots=True)
 class JobVerdict:
-    """`reason` is empty for a job that fits."""
+    """`reason` is empty for a job that fits. `pods` and `resources` are what it requests. `cost` is None without
+    prices."""
 
     namespace: str
     name: str
     queue: str
     verdict: Verdict
     reason: str = ""
+    pods: int = 0
+    resources: Amounts = field(default_factory=dict)
+    cost: Cost | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        told = {key: getattr(self, key) for key in ("namespace", "name", "queue", "verdict", "reason", "pods")}
+        cost = {"cost": self.cost.to_json()} if self.cost else {}
+        return told | {"resources": quantities(self.resources)} | cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +74,16 @@ class Capacity:
     def to_json(self) -> dict[str, Any]:
         """The environment's part of a `CapacityResult`, with amounts as Kubernetes quantities."""
         queues = {name: _uses(uses) for name, uses in self.queues.items()}
-        fields = JobVerdict.__slots__
-        return {"queues": queues, "jobs": [{key: getattr(job, key) for key in fields} for job in self.jobs]}
+        return {"queues": queues, "jobs": [job.to_json() for job in self.jobs], **self._costs_to_json()}
+
+    def _costs_to_json(self) -> dict[str, Any]:
+        total = self.costs
+        return {"perHour": {currency: total[currency].to_json() for currency in sorted(total)}} if total else {}
+
+    @property
+    def costs(self) -> Sums:
+        """What all jobs cost for an hour, if all run at once; empty without prices."""
+        return Sums.of(job.cost for job in self.jobs)
 
 
 def _uses(uses: dict[FlavorResource, QueueUse]) -> dict[str, dict[str, str]]:
@@ -76,16 +95,20 @@ def _uses(uses: dict[FlavorResource, QueueUse]) -> dict[str, dict[str, str]]:
     }
 
 
-def capacity(jobs: Sequence[JobDemand], facts: Facts) -> Capacity:
+def capacity(jobs: Sequence[JobDemand], facts: Facts, pricing: Pricing | None = None) -> Capacity:
     """The verdict on each job, and the use of each queue. Pure. `facts` must be free of errors
     (`trainform.k8s.schema.facts.check`) and complete: an undeclared ClusterQueue or Cohort lends nothing. Jobs that fit
-    alone are then started together, by priority, namespace and name, to see which wait."""
+    alone are then started together, by priority, namespace and name, to see which wait. Those that start cost what
+    their flavors do; the others what any flavor of their queue could."""
     queues = {queue.name: queue for queue in cluster_queues(facts)}
-    first, *others = [_capacity(jobs, queues, own, facts) for own in own_keys(facts.versions.kueue, queues.values())]
+    keys = own_keys(facts.versions.kueue, queues.values())
+    first, *others = [_capacity(jobs, queues, own, facts, pricing) for own in keys]
     return first.with_jobs(map(_agreed, first.jobs, others[0].jobs)) if others else first
 
 
-def _capacity(jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own: bool, facts: Facts) -> Capacity:
+def _capacity(
+    jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own: bool, facts: Facts, pricing: Pricing | None
+) -> Capacity:
     cluster = ClusterState(
         queues.values(),
         Cohorts(queues.values(), facts),
@@ -96,14 +119,22 @@ def _capacity(jobs: Sequence[JobDemand], queues: Mapping[str, ClusterQueue], own
     judged = [judge(job, queues, cluster, facts) for job in jobs]
     uses = {name: _queue_uses(queue, cluster.cohorts, judged) for name, queue in queues.items()}
     _start_all(judged, cluster)
-    verdicts = [
-        JobVerdict(each.job.namespace, each.job.name, each.job.queue, each.verdict, each.reason) for each in judged
-    ]
-    return Capacity(uses, verdicts)
+    return Capacity(uses, [_verdict(each, pricing) for each in judged])
+
+
+def _verdict(judged: Judged, pricing: Pricing | None) -> JobVerdict:
+    job, workload = judged.job, judged.workload
+    assignment = workload.assignment if workload and workload.admitted else None
+    cost = pricing.cost(job, assignment) if pricing else None
+    asked = job.pods, job.resources
+    return JobVerdict(job.namespace, job.name, job.queue, judged.verdict, judged.reason, *asked, cost)
 
 
 def _agreed(newer: JobVerdict, older: JobVerdict) -> JobVerdict:
-    """The verdict of both, or unknown: releases of Kueue compare node labels differently."""
+    """The verdict of both, or unknown: releases of Kueue compare node labels differently. The flavors may differ even
+    if the verdicts do not."""
+    if newer.cost and older.cost:
+        newer = replace(newer, cost=newer.cost | older.cost)
     if newer.verdict == older.verdict:
         return newer
     reason = (

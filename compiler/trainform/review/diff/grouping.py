@@ -3,12 +3,15 @@ change means for running jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import devices_first, spelled
+from trainform.review.cost.money import Cost
 from trainform.review.diff.model import JobDiff, Reason
 from trainform.review.diff.totals import Ask
 from trainform.review.diff.update_rules import RERUN_PATH
@@ -73,12 +76,12 @@ def consequence(group: Group) -> str:
             return f"Kubernetes takes this update only while {told} suspended{_until_then(group)}"
         case "delete":
             told = "stopped and removed" + (" once you confirm it in Argo CD" if job.pruning == "confirmed" else "")
-            return told + (f"; it asked for {_asked(job.before)}" if job.before else "")
+            return told + (f"; it asked for {asked(job.before)}" if job.before else "")
         case "orphan":
-            told = f"; it asks for {_asked(job.before)}" if job.before else ""
+            told = f"; it asks for {asked(job.before)}" if job.before else ""
             return f"keeps running until you delete JobSet {_present_name(job)}, as nothing prunes it{told}"
         case "new":
-            return f"asks for {_asked(job.after)}" if job.after else ""
+            return f"asks for {asked(job.after)}" if job.after else ""
     return _suspension(group)
 
 
@@ -174,9 +177,34 @@ def _suspension(group: Group) -> str:
     return ""
 
 
-def _asked(ask: Ask) -> str:
+def cost(group: Group) -> str:
+    """What a group costs, if it starts, stops or changes its cost: `costs 32.00 → 64.00 USD per hour, at most 768.00 →
+    1,536.00 USD per run`. Empty without prices."""
+    costs = [job.costs for job in group if job.costs]
+    sides = [reduce(add, found) for side in zip(*costs, strict=True) if (found := list(filter(None, side)))]
+    is_same = len(sides) == 2 and sides[0] == sides[1]
+    if not sides or (is_same and group[0].change in ("needs-suspend", "in-place")):
+        return ""
+    verb = "together they cost" if len(group) > 1 else "cost" if group[0].change == "delete" else "costs"
+    hourly = f"{_changed(str(each.hourly) for each in sides)} {sides[0].currency} per hour"
+    return ", ".join(filter(None, (f"{verb} {hourly}", _per_run(sides))))
+
+
+def _per_run(sides: Sequence[Cost]) -> str:
+    bounds = [each.bound for each in sides]
+    if all(bounds):
+        return f"at most {_changed(bounds)} {sides[0].currency} per run"
+    told = [f"at most {bound} {sides[0].currency} per run" if bound else "no limit" for bound in bounds]
+    return _changed(told) if any(bounds) else ""
+
+
+def _changed(sides: Iterable[str]) -> str:
+    return " → ".join(dict.fromkeys(sides))
+
+
+def asked(ask: Ask) -> str:
     """`8 pods, nvidia.com/gpu 64, cpu 256, memory 2Ti, queue team-a`."""
-    asked = {name: number for name, number in ask.resources.items() if number}
-    told = [f"{name} {spelled(name, asked[name])[0]}" for name in devices_first(asked)]
+    found = {name: number for name, number in ask.resources.items() if number}
+    told = [f"{name} {spelled(name, found[name])[0]}" for name in devices_first(found)]
     queue = f"queue {ask.queue}" if ask.queue else ""
     return ", ".join([counted(ask.pods, "pod"), *told, *filter(None, [queue])])

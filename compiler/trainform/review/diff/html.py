@@ -12,6 +12,7 @@ from trainform.review.diff.wording import (
     ReasonWords,
     Story,
     behind_lines,
+    cost_rows,
     headline,
     meanings,
     stories,
@@ -68,13 +69,17 @@ def render_section(diff: Diff) -> Iterator[str]:
     for story in stories(diff):
         yield from _story(story)
     yield from (f'<p class="flat">{escape(line)}</p>\n' for line in behind_lines(diff))
-    head, rows = total_rows(diff)
-    if rows:
-        yield "<h2>Totals of the queues that change, before → after</h2>\n"
-        yield from _table(head, [[escape(cell) for cell in row] for row in rows], "totals")
+    yield from _totals("Totals of the queues that change, before → after", *total_rows(diff))
+    yield from _totals("What all jobs cost, before → after", *cost_rows(diff))
     if words := meanings(diff):
         told = (f"<dt>{word}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
         yield f'<dl class="words">{"".join(told)}</dl>\n'
+
+
+def _totals(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    if rows:
+        yield f"<h2>{title}</h2>\n"
+        yield from _table(head, [[escape(cell) for cell in row] for row in rows], "totals")
 
 
 def _story(story: Story) -> Iterator[str]:

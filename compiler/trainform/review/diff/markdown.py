@@ -14,6 +14,7 @@ from trainform.review.diff.wording import (
     ReasonWords,
     Story,
     behind_lines,
+    cost_rows,
     headline,
     meanings,
     stories,
@@ -188,15 +189,19 @@ def _bearable(lines: Iterable[str]) -> list[str]:
 
 
 def _totals(diff: Diff) -> list[str]:
-    """What the jobs of each queue request, if it changes."""
-    head, rows = total_rows(diff)
+    """What the jobs of each queue request, and what those of each environment cost, if that changes."""
+    queues = _table("**Totals of the queues that change, before → after**", "more queue", *total_rows(diff))
+    return [*queues, *_table("**What all jobs cost, before → after**", "more environment", *cost_rows(diff))]
+
+
+def _table(title: str, unit: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     if not rows:
         return []
     head_line, *lines = (f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows))
     shown = _bearable(lines[:_MOST_ROWS])
-    told = ["**Totals of the queues that change, before → after**", "", head_line, "|" + "---|" * len(head), *shown]
+    told = [title, "", head_line, "|" + "---|" * len(head), *shown]
     if left := len(rows) - len(shown):
-        told += ["", f"… and {counted(left, 'more queue')}"]
+        told += ["", f"… and {counted(left, unit)}"]
     return [*told, ""]
 
 

@@ -11,7 +11,7 @@ from trainform.k8s.tree import Tree, name_of
 from trainform.review.diff.compare import FieldChange, compare, renamed
 from trainform.review.diff.delivery import Engine, Pruning, holds_back, leaves_to_kueue, pruning
 from trainform.review.diff.highlights import Highlight, highlights
-from trainform.review.diff.totals import Ask, Totals
+from trainform.review.diff.totals import Ask, CostBalance, JobCosts, Totals
 from trainform.review.diff.update_rules import (
     ORDER,
     Change,
@@ -61,7 +61,8 @@ class JobDiff:
     content-hash`), `old_name` if the present one has another name than the job. `engine` applies the job; `held`: it
     leaves some of what changes as it is; `overruled`: Kueue decides about a changed `suspend`. `pruning` is that of the
     present JobSet, `pod_group` the PodGroup to delete with it. `before` and `after` are its requests, if known.
-    `highlights` are what a reviewer must see."""
+    `costs` are what it costs, None without
+    prices. `highlights` are what a reviewer must see."""
 
     id: JobId
     change: Change
@@ -75,6 +76,7 @@ class JobDiff:
     pod_group: str = ""
     before: Ask | None = None
     after: Ask | None = None
+    costs: JobCosts | None = None
     highlights: tuple[Highlight, ...] = ()
 
     @property
@@ -95,6 +97,7 @@ class JobDiff:
             "change": self.change,
             "highlights": [each.to_json() for each in self.highlights],
             "reasons": [reason.to_json() for reason in self.reasons],
+            **({"cost": self.costs.to_json()} if self.costs else {}),
         }
 
 
@@ -108,13 +111,20 @@ class BehindCount:
 
 @dataclass(slots=True)
 class Diff:
-    """All changed jobs, most severe first, the totals of all jobs, every job that is behind, counted by reason, and
-    `notes` of what changed besides jobs."""
+    """All changed jobs, most severe first, the totals of all jobs, every job that is behind, counted by reason,
+    `notes` of what changed besides jobs, and the `costs` of environments with prices, by name."""
 
     jobs: list[JobDiff] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
     behind: dict[str, BehindCount] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    costs: dict[str, CostBalance] = field(default_factory=dict)
+
+    def add(self, environment: str, asks: tuple[Ask | None, Ask | None], costs: JobCosts | None) -> None:
+        """Add one job to the totals."""
+        self.totals.add(environment, *asks)
+        if costs:
+            self.costs[environment].add(*(each.hourly if each else None for each in costs))
 
     def sort(self) -> None:
         self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
@@ -135,7 +145,12 @@ class Diff:
             "jobs": jobs,
             "totals": self.totals.to_json(),
             "notes": self.notes,
+            **({"costs": costs} if (costs := _costs_to_json(self.costs)) else {}),
         }
+
+
+def _costs_to_json(costs: dict[str, CostBalance]) -> dict[str, Any]:
+    return {name: costs[name].to_json() for name in sorted(costs)}
 
 
 def diff_job(

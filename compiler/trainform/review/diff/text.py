@@ -13,6 +13,7 @@ from trainform.review.diff.wording import (
     ReasonWords,
     Story,
     behind_lines,
+    cost_rows,
     headline,
     stories,
     total_rows,
@@ -47,7 +48,7 @@ def render_text(diff: Diff, *, colour: bool, full: bool = False) -> str:
     told = stories(diff, full=full)
     several = len({story.environment for story in told}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
     blocks = ["\n".join(_story(story, several, colour)) for story in told]
-    blocks += ["\n".join(lines) for lines in (list(behind_lines(diff)), _totals(diff)) if lines]
+    blocks += ["\n".join(lines) for lines in (list(behind_lines(diff)), *_tables(diff)) if lines]
     return "\n\n".join([*blocks, headline(diff)]) + "\n"
 
 
@@ -81,8 +82,6 @@ def _change(reason: ReasonWords, colour: bool) -> str:
     return change + styled(f"  ({reason.marks})" if reason.marks else "", _DIM, colour=colour)
 
 
-def _totals(diff: Diff) -> list[str]:
-    head, rows = total_rows(diff)
-    if not rows:
-        return []
-    return aligned([[word if "/" in word else word.upper() for word in head], *rows])
+def _tables(diff: Diff) -> Iterator[list[str]]:
+    for head, rows in (total_rows(diff), cost_rows(diff)):
+        yield aligned([[word if "/" in word else word.upper() for word in head], *rows]) if rows else []

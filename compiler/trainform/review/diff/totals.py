@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from trainform.k8s.quantity import QuantityError
-from trainform.k8s.schema.validate import check
 from trainform.k8s.tree import Tree, metadata_of, table, text
-from trainform.review.capacity.amounts import Amounts, devices_first, written
-from trainform.review.capacity.demand import QUEUE_LABEL, job_demand
+from trainform.review.capacity.amounts import Amounts, devices_first, quantities
+from trainform.review.capacity.demand import QUEUE_LABEL, JobDemand, demand_of
+from trainform.review.cost.money import NOTHING, Cost, Range
 
 _OTHER_QUEUES = (("labels", "kai.scheduler/queue"), ("annotations", "scheduling.volcano.sh/queue-name"))
 
@@ -46,8 +45,7 @@ class Sum:
 
     def to_json(self) -> dict[str, Any]:
         """Requested resources as Kubernetes quantities."""
-        told = {name: written(name, self.resources[name]) for name in sorted(self.resources) if self.resources[name]}
-        return {"jobs": self.jobs, "pods": self.pods, "resources": told}
+        return {"jobs": self.jobs, "pods": self.pods, "resources": quantities(self.resources)}
 
 
 @dataclass(slots=True)
@@ -56,6 +54,33 @@ class Balance:
 
     before: Sum = field(default_factory=Sum)
     after: Sum = field(default_factory=Sum)
+
+
+@dataclass(slots=True)
+class CostBalance:
+    """What all jobs of one environment cost for an hour, before and after a change, both by today's prices."""
+
+    currency: str
+    before: Range = NOTHING
+    after: Range = NOTHING
+
+    def add(self, before: Range | None, after: Range | None) -> None:
+        self.before += before or NOTHING
+        self.after += after or NOTHING
+
+    def to_json(self) -> dict[str, Any]:
+        sides = {"before": self.before, "after": self.after, "difference": self.after - self.before}
+        return {"currency": self.currency, **{name: each.to_json() for name, each in sides.items()}}
+
+
+class JobCosts(NamedTuple):
+    """What one job costs before and after a change; None if it does not exist then."""
+
+    before: Cost | None
+    after: Cost | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"before": self.before and self.before.to_json(), "after": self.after and self.after.to_json()}
 
 
 @dataclass(slots=True)
@@ -91,17 +116,13 @@ def ask_of(jobset: Tree) -> Ask | None:
     """What a rendered JobSet requests by itself, without cluster facts; None if it is invalid."""
     from trainform.core.cluster.facts import NO_FACTS
 
-    if check("JobSet", jobset):
-        return None
-    try:
-        demand = job_demand(jobset, NO_FACTS)
-    except QuantityError:
-        return None
-    total = Sum()
-    for pod_set in demand.pod_sets:
-        requests = {name: number * pod_set.count for name, number in pod_set.requests.items()}
-        total.add(Ask("", pod_set.count, requests))
-    return Ask(demand.queue or _other_queue(jobset), total.pods, total.resources)
+    demand = demand_of(jobset, NO_FACTS)
+    return ask_for(demand, jobset) if demand else None
+
+
+def ask_for(demand: JobDemand, jobset: Tree) -> Ask:
+    """A demand, summed up. Its queue is Kueue's, else another scheduler's, which only the JobSet has."""
+    return Ask(demand.queue or _other_queue(jobset), demand.pods, demand.resources)
 
 
 def _other_queue(jobset: Tree) -> str:

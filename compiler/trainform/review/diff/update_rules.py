@@ -15,6 +15,7 @@ from typing import Any, Literal
 from trainform.diagnostics import Path
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, table
+from trainform.review.capacity.deadline import MAX_EXEC_LABEL
 from trainform.review.capacity.demand import PRIORITY_LABEL, QUEUE_LABEL
 from trainform.review.diff.compare import FieldChange
 
@@ -26,7 +27,6 @@ ORDER: tuple[Change, ...] = ("delete", "orphan", "restart", "needs-suspend", "ne
 RERUN_PATH: Path = ("metadata", "annotations", "trainform.dev/rerun")
 
 WORKLOAD_LABEL = "kueue.x-k8s.io/prebuilt-workload-name"
-MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
 class Rule(IntEnum):

@@ -10,9 +10,10 @@ from trainform.diagnostics.escape import one_line as plain
 from trainform.diagnostics.order import counted
 from trainform.review.behind import are_behind
 from trainform.review.capacity.amounts import spelled
-from trainform.review.diff.grouping import Group, consequence, groups, reasons_of, shared_object
+from trainform.review.cost.money import signed
+from trainform.review.diff.grouping import Group, consequence, cost, groups, reasons_of, shared_object
 from trainform.review.diff.model import Diff, JobDiff, Reason
-from trainform.review.diff.totals import Sum
+from trainform.review.diff.totals import CostBalance, Sum
 from trainform.review.diff.update_rules import Change
 
 VERBS: dict[Change, str] = {
@@ -109,9 +110,9 @@ class HighlightWords(NamedTuple):
 
 
 class Story(NamedTuple):
-    """Jobs of one environment that change alike. All text is printable. `consequence` says what the cluster will do and
-    what the user must do, or is empty. `highlights` are to be shown even where the reasons are folded. Reasons with
-    immutable fields come first."""
+    """Jobs of one environment that change alike. All text is printable. `consequence` says what the cluster will do,
+    what the user must do, and what that costs, or is empty. `highlights` are to be shown even where the reasons are
+    folded. Reasons with immutable fields come first."""
 
     change: Change
     environment: str
@@ -152,9 +153,8 @@ def _story(group: Group, full: bool) -> Story:
     longest, longest_highlight = (_WHOLE, _WHOLE) if full else (_LONGEST, _LONGEST_HIGHLIGHT)
     names = [plain(each.full_name) for each in group]
     reasons = [_words(group, reason, longest) for reason in reasons_of(group)]
-    return Story(
-        job.change, plain(job.id[0]), names, plain(consequence(group)), _highlights(job, longest_highlight), reasons
-    )
+    told = plain("; ".join(filter(None, (consequence(group), cost(group)))))
+    return Story(job.change, plain(job.id[0]), names, told, _highlights(job, longest_highlight), reasons)
 
 
 def _highlights(job: JobDiff, longest: int) -> list[HighlightWords]:
@@ -227,6 +227,20 @@ def total_rows(diff: Diff) -> tuple[list[str], list[list[str]]]:
         if balance.before != balance.after
     ]
     return ["environment", "queue", "jobs", "pods", *map(plain, resources)], rows
+
+
+def cost_rows(diff: Diff) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of what environments with prices cost for an hour, omitting unchanged ones."""
+    rows = [
+        [plain(environment), f"{_cell(str(each.before), str(each.after))} {each.currency}", _difference(each)]
+        for environment, each in sorted(diff.costs.items())
+        if each.before != each.after
+    ]
+    return ["environment", "cost per hour", "difference"], rows
+
+
+def _difference(balance: CostBalance) -> str:
+    return f"{signed(balance.after - balance.before)} {balance.currency}"
 
 
 def _cells(before: Sum, after: Sum, resources: list[str]) -> Iterator[str]:

@@ -11,13 +11,15 @@ from trainform.core.resources import gpu_count
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, table, tables, text
 from trainform.review.capacity.amounts import devices_first, spelled
-from trainform.review.capacity.demand import JobDemand, PodSetDemand, job_demand
-from trainform.review.capacity.verdicts import JobVerdict, QueueUse, capacity
+from trainform.review.capacity.demand import JobDemand, PodSetDemand, demand_of
+from trainform.review.capacity.verdicts import Capacity, JobVerdict, QueueUse, capacity
+from trainform.review.cost.money import Cost, Sums
 from trainform.review.diff.model import Diff, JobId
-from trainform.review.diff.totals import Ask, Sum, ask_of
+from trainform.review.diff.totals import Ask, Sum, ask_for
 
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
+    from trainform.review.cost.pricing import Pricing
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 """Upstream's framework label of a runtime, also used by its SDK."""
@@ -51,7 +53,8 @@ class StepRow(NamedTuple):
 
 
 class FleetJob(NamedTuple):
-    """One job of the fleet. `verdict` is Kueue's as far as quotas decide it, empty without quotas."""
+    """One job of the fleet. `verdict` is Kueue's as far as quotas decide it, empty without quotas. `cost` is None
+    without prices."""
 
     known: Known
     queue: str
@@ -59,6 +62,7 @@ class FleetJob(NamedTuple):
     ask: Ask
     verdict: str = ""
     reason: str = ""
+    cost: Cost | None = None
 
     @property
     def environment(self) -> str:
@@ -143,21 +147,24 @@ class Report(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Jobs that share a value, and their total requests."""
+    """Jobs that share a value, their total requests, and what they cost if all run at once."""
 
     key: tuple[str, ...]
     sum: Sum
     gpus: int
+    costs: Sums
 
 
-def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: bool = True) -> Fleet:
+def fleet(
+    environment: str, known: Iterable[Known], facts: Facts, pricing: Pricing | None = None, *, is_sound: bool = True
+) -> Fleet:
     """The jobs of one environment, sorted by name, checked against its quotas."""
     jobs = [_job(each, facts) for each in sorted(known, key=lambda each: each.id)]
     if not is_sound:
         return Fleet(environment, tuple(job for job, _ in jobs), (), is_sound=False)
-    held = capacity([demand for _, demand in jobs if demand], facts)
+    held = capacity([demand for _, demand in jobs if demand], facts, pricing)
     verdicts = iter(held.jobs)
-    judged = tuple(_judged(job, next(verdicts)) if demand and held.queues else job for job, demand in jobs)
+    judged = tuple(_judged(job, next(verdicts), held) if demand else job for job, demand in jobs)
     quotas = [
         QuotaRow(environment, queue, key.flavor, key.resource, use)
         for queue, uses in held.queues.items()
@@ -167,34 +174,33 @@ def fleet(environment: str, known: Iterable[Known], facts: Facts, *, is_sound: b
     return Fleet(environment, judged, tuple(quotas))
 
 
-def _judged(job: FleetJob, verdict: JobVerdict) -> FleetJob:
-    return job._replace(verdict=verdict.verdict, reason=verdict.reason)
+def _judged(job: FleetJob, verdict: JobVerdict, held: Capacity) -> FleetJob:
+    if not held.queues:
+        return job._replace(cost=verdict.cost)
+    return job._replace(verdict=verdict.verdict, reason=verdict.reason, cost=verdict.cost)
 
 
 def _job(known: Known, facts: Facts) -> tuple[FleetJob, JobDemand | None]:
     """A job, and its demand as Kueue sees it; None if its JobSet is invalid."""
-    own = ask_of(known.jobset) if known.jobset else None
-    if known.jobset is None or own is None:
+    demand = demand_of(known.jobset, facts, known.id[2]) if known.jobset else None
+    if known.jobset is None or demand is None:
         return FleetJob(known, "", (), Ask("", 0, {})), None
-    demand = job_demand(known.jobset, facts, known.id[2])
-    steps = tuple(_steps(known.jobset, demand))
-    # Kueue's queue may be the namespace's default, from the facts; other schedulers' queues are only in the JobSet.
-    queue = demand.queue or own.queue
-    return FleetJob(known, queue, steps, Ask(queue, sum(step.pods for step in steps), own.resources)), demand
+    ask = ask_for(demand, known.jobset)
+    return FleetJob(known, ask.queue, tuple(_steps(known.jobset, demand)), ask), demand
 
 
 def _steps(jobset: Tree, demand: JobDemand) -> Iterator[StepRow]:
     for step, asked in zip(JobSetView.of(jobset).jobs, demand.pod_sets, strict=True):
         after = [(text(each, "name"), text(each, "status")) for each in tables(step.tree, "dependsOn")]
         images = dict.fromkeys(text(each, "image") for each in tables(asked.pod_spec, "containers"))
-        gpus = gpu_count({"requests": asked.requests})
+        gpus = gpu_count({"requests": asked.pod_requests})
         yield StepRow(asked.name, asked.count, gpus, _written(asked), tuple(after), tuple(filter(None, images)))
 
 
 def _written(asked: PodSetDemand) -> tuple[tuple[str, str], ...]:
     """What one pod requests: devices, cpu, memory, the rest."""
-    names = devices_first(name for name, number in asked.requests.items() if number)
-    return tuple((name, spelled(name, asked.requests[name])[0]) for name in names)
+    names = devices_first(name for name, number in asked.pod_requests.items() if number)
+    return tuple((name, spelled(name, asked.pod_requests[name])[0]) for name in names)
 
 
 def framework_of(runtime: Tree) -> str:
@@ -214,5 +220,5 @@ def grouped(jobs: Sequence[FleetJob], *fields: str) -> list[Group]:
         total = Sum()
         for job in members:
             total.add(job.ask)
-        found.append(Group(key, total, sum(job.gpus for job in members)))
+        found.append(Group(key, total, sum(job.gpus for job in members), Sums.of(job.cost for job in members)))
     return sorted(found, key=lambda group: (-group.gpus, -group.sum.pods, group.key))

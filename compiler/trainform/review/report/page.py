@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
@@ -13,6 +14,7 @@ from markupsafe import Markup
 
 from trainform.diagnostics.order import counted
 from trainform.review.behind import are_behind
+from trainform.review.cost.money import Sums
 from trainform.review.diff.grouping import groups
 from trainform.review.diff.html import STYLE, render_section
 from trainform.review.diff.model import Diff
@@ -50,6 +52,7 @@ def render_page(report: Report, files: Mapping[str, str]) -> str:
         data=_data(jobs),
         pods=sum(job.ask.pods for job in jobs),
         gpus=sum(job.gpus for job in jobs),
+        costs=Sums.of(job.cost for job in jobs),
         states=_states(jobs),
         errors=report.errors[:MOST_ERRORS],
         more_errors=len(report.errors[MOST_ERRORS:]),
@@ -76,7 +79,7 @@ def _changes(diff: Diff | None) -> dict[str, Any]:
     told = groups(diff.jobs)
     jobs = [job for group in told[:MOST_CHANGES] for job in group]
     behind = [job for job in diff.jobs if job.change == "behind"]
-    shown = Diff([*jobs, *behind], diff.totals, diff.behind)
+    shown = replace(diff, jobs=[*jobs, *behind])
     return {
         "changes": Markup("".join(render_section(shown))),
         "more_changes": len(diff.jobs) - len(shown.jobs),
@@ -92,6 +95,7 @@ def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
             steps.setdefault(job.steps, len(steps)),
             texts.setdefault(job.known.runtime, len(texts)),
             texts.setdefault(job.reason, len(texts)),
+            texts.setdefault(str(job.cost or ""), len(texts)),
             [texts.setdefault(note, len(texts)) for note in job.known.notes],
         ]
         for job in jobs

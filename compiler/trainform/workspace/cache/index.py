@@ -185,11 +185,11 @@ class JobTable:
                 found.setdefault(cause, []).append(job)
         return {cause: found[cause] for cause in sorted(found)}
 
-    def asked(self, jobs: Iterable[JobId]) -> Iterator[tuple[str, Ask, int]]:
-        """What the JobSets of `jobs` request: environment, request, number of jobs."""
-        places = Counter((job[0], self._rows[job][5]) for job in jobs)
-        for (environment, place), count in places.items():
-            yield from ((environment, ask, count) for ask in self._tables[3].at(place) or ())
+    def asked(self, jobs: Iterable[JobId]) -> Iterator[tuple[str, str, Ask, int]]:
+        """What the JobSets of `jobs` request: environment, namespace, request, number of jobs."""
+        places = Counter((*job[:2], self._rows[job][5]) for job in jobs)
+        for (environment, namespace, place), count in places.items():
+            yield from ((environment, namespace, ask, count) for ask in self._tables[3].at(place) or ())
 
     def to_json(self) -> dict[str, Any]:
         """A document that `of_json` reads."""

@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.core.cluster.facts import NO_FACTS
 from trainform.diagnostics import Diagnostic
 from trainform.io.baseline import baseline
 from trainform.io.paths import BASELINE, JobId
 from trainform.io.settings import FILE
+from trainform.review.capacity.demand import demand_of
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff_job
-from trainform.review.diff.totals import Ask, ask_of
+from trainform.review.diff.totals import Ask, CostBalance, JobCosts, ask_of
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.compilation import Outcome, compile_environments
@@ -35,11 +37,14 @@ from trainform.workspace.diff.versions import (
 from trainform.workspace.discovery import Workspace, load_files
 from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
+from trainform.workspace.review.capacity import pricing_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
     from trainform.io.baseline import Baseline
     from trainform.io.repository import Repository
+    from trainform.review.cost.money import Cost
+    from trainform.review.cost.pricing import Pricing
     from trainform.workspace.fingerprint import Cause, CurrentInputs
     from trainform.workspace.lockfile import Pins
 
@@ -200,21 +205,26 @@ def _difference(tree: _WorkingTree) -> Diff:
     after = {job: _version(tree, job) for job in jobs}
     same = unchanged_train_jobs(tree.scope, tree.environments, before, after)
     engines = {each.name: each.environment.spec.gitops.engine for each in tree.environments if each.environment}
-    found = Diff()
+    pricings = _pricings(tree)
+    found = Diff(costs={name: CostBalance(pricing.currency) for name, pricing in pricings.items()})
     for job in jobs:
         old, new = before[job], after[job]
         asks = _ask(old), _ask(new)
+        costs = _costs(old, new, pricings.get(job[0]))
         one = diff_job(job, old.objects, new.objects, same.get(job), engines.get(job[0], "none"))
         if one:
-            found.jobs.append(replace(one, before=asks[0], after=asks[1]))
-        found.totals.add(job[0], *asks)
+            found.jobs.append(replace(one, before=asks[0], after=asks[1], costs=costs))
+        found.add(job[0], asks, costs)
         if one and one.keeps_running:
-            found.totals.add(job[0], None, asks[0])
+            found.add(job[0], (None, asks[0]), costs and JobCosts(None, costs.before))
     changed = {job.id for job in found.jobs}
     _add_behind(found, changed, tree)
     others = [job for job in tree.overview.jobs() if tree.concerns(job)]
-    for environment, ask, jobs_alike in tree.overview.asked([job for job in others if job not in after]):
+    for environment, namespace, ask, jobs_alike in tree.overview.asked([job for job in others if job not in after]):
         found.totals.add(environment, ask, ask, jobs_alike)
+        if pricing := pricings.get(environment):
+            cost = pricing.hourly(ask.resources, namespace, ask.queue) * jobs_alike
+            found.costs[environment].add(cost, cost)
     found.sort()
     return found
 
@@ -235,6 +245,23 @@ def _version(tree: _WorkingTree, job: JobId) -> Version:
 
 def _ask(version: Version) -> Ask | None:
     return next((ask_of(tree) for tree in version.objects if tree["kind"] == "JobSet"), None)
+
+
+def _pricings(tree: _WorkingTree) -> dict[str, Pricing]:
+    """The prices of each environment that has any. Those of the baseline do not matter: what a change of the prices
+    does is no change of a job."""
+    compilations = zip(tree.environments, tree.outcome.compilations, strict=True)
+    found = {inputs.name: pricing_of(inputs, compilation) for inputs, compilation in compilations}
+    return {name: pricing for name, pricing in found.items() if pricing}
+
+
+def _costs(old: Version, new: Version, pricing: Pricing | None) -> JobCosts | None:
+    return JobCosts(_cost(old, pricing), _cost(new, pricing)) if pricing else None
+
+
+def _cost(version: Version, pricing: Pricing) -> Cost | None:
+    demand = next((demand_of(tree, NO_FACTS) for tree in version.objects if tree["kind"] == "JobSet"), None)
+    return pricing.cost(demand) if demand else None
 
 
 def _add_behind(found: Diff, changed: Collection[JobId], tree: _WorkingTree) -> None:

@@ -55,12 +55,12 @@ class Overview(NamedTuple):
         lock = self.locks.lock(job)
         return lock.pins if lock else None
 
-    def asked(self, jobs: Sequence[JobId]) -> Iterator[tuple[str, Ask, int]]:
-        """What the JobSets of `jobs` request: environment, request, number of jobs. Raises OSError."""
+    def asked(self, jobs: Sequence[JobId]) -> Iterator[tuple[str, str, Ask, int]]:
+        """What the JobSets of `jobs` request: environment, namespace, request, number of jobs. Raises OSError."""
         yield from self.table.asked(job for job in jobs if job in self.table)
         for job in jobs:
             if job not in self.table and (lock := self.locks.lock(job)):
-                yield from ((job[0], ask, 1) for ask in _asks(self.locks, job, lock, Asks()))
+                yield from ((*job[:2], ask, 1) for ask in _asks(self.locks, job, lock, Asks()))
 
 
 def overview(locks: LockStore, cache: BuildCache) -> Overview:

@@ -115,16 +115,18 @@
     }
 
     const detailOf = ({ row, index, cells }) => {
-      const [shape, runtime, reason, notes] = jobs[index];
+      const [shape, runtime, reason, cost, notes] = jobs[index];
+      const kueue = cells[columns.kueue];
       const list = make("dl");
       const tell = (term, ...values) => { if (values[0]) list.append(make("dt", { text: term }), ...values.map((value) => make("dd", { text: value }))); };
       tell("Environment", cells[1]);
       tell("Queue", cells[2]);
       tell("Runtime", texts[runtime] && `${texts[runtime]} (${cells[3]})`);
-      tell("Kueue", cells[6] && cells[6] + (texts[reason] ? `: ${texts[reason]}` : ""));
-      tell("State", cells[7]);
+      tell("Kueue", kueue && kueue + (texts[reason] ? `: ${texts[reason]}` : ""));
+      tell("Cost", texts[cost]);
+      tell("State", cells[columns.state]);
       for (const note of notes) tell("Note", texts[note]);
-      tell("Change", cells[8]);
+      tell("Change", cells[columns.change]);
       const cell = make("td", { colspan: heads.length }, list);
       if (steps[shape].length) cell.append(pictureOf(steps[shape]), make("p", { name: "key muted", text: "A box is a pod, a dot in it a GPU; an arrow leads to what waits." }));
       return make("tr", { name: "detail" }, cell);
@@ -158,7 +160,8 @@
       shown = Math.min(shown + PAGE, chosen.length);
       tellCount();
     };
-    const number = (each, column) => Number(each.cells[column]);
+    // Costs have separators and a currency, and some are ranges.
+    const number = (each, column) => parseFloat(each.cells[column].replace(/[,<]/g, "")) || 0;
     const order = ([column, way]) => (one, other) => {
       const by = heads[column].classList.contains("n") ? number(one, column) - number(other, column)
         : one.cells[column] < other.cells[column] ? -1 : one.cells[column] > other.cells[column] ? 1 : 0;

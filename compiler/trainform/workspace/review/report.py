@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.core.cluster.facts import NO_FACTS
+from trainform.review.capacity.demand import demand_of
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
 from trainform.workspace.behind import Behind, behind, current_inputs
-from trainform.workspace.capacity.hold import has_sound_facts
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
+from trainform.workspace.review.capacity import UNREADABLE, has_sound_facts, pricing_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.fingerprint import CurrentInputs
-
-_MISSING = "its rendered JobSet is missing: run `trainform render`"
 
 
 class Gathered(NamedTuple):
@@ -42,7 +42,8 @@ def gather(workspace: Workspace) -> Gathered:
     for each, compilation in zip(environments, outcome.compilations, strict=True):
         own = _frozen(workspace.repository, frozen[each.name], notes, current[each.name])
         jobs = [*own, *map(_compiled, compilation.jobs)]
-        fleets.append(fleet(each.name, jobs, compilation.inputs.facts, is_sound=has_sound_facts(compilation)))
+        facts, pricing = compilation.inputs.facts, pricing_of(each, compilation)
+        fleets.append(fleet(each.name, jobs, facts, pricing, is_sound=has_sound_facts(each, compilation)))
     return Gathered(tuple(fleets), late, outcome)
 
 
@@ -66,8 +67,8 @@ def _frozen(
         framework = framework_of(runtime.trees[0]) if runtime else "unknown"
         own = tuple(notes.get(job.id, ()))
         state = "behind" if own else "up to date"
-        if jobset is None:
-            state, own = "missing", (_MISSING, *own)
+        if jobset is None or demand_of(jobset, NO_FACTS) is None:
+            state, own = "missing", (UNREADABLE, *own)
         yield Known(job.id, pin.name, framework, state, jobset, own)
 
 

@@ -1,1 +1,0 @@
-"""The jobs of a repository, held against the declared quotas of their clusters."""
