@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.api.placeholders import with_hint
 from trainform.api.runtime import FRAMEWORKS
+from trainform.api.unselected import JobSelection, unselected
 from trainform.core.catalogue import find_runtime
 from trainform.core.companions import own_copies
 from trainform.core.destination import Destination
@@ -25,7 +26,7 @@ from trainform.diagnostics.order import has_errors
 from trainform.source import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainform.core.catalogue import Catalogue
     from trainform.core.pipeline import Observer
@@ -80,13 +81,14 @@ def compile_documents(
     source: Iterable[Diagnostic] = (),
     cache: dict[Document, Read] | None = None,
     partial: bool = False,
+    only: bool = True,
     observe: Observer | None = None,
 ) -> Compilation:
     """Compile the TrainJobs in `documents`, for the Environment in them if there is one. Never raises for bad input.
 
     `source`: problems that the front end found. `cache`: parsed documents shared between environments. `partial`: these
-    are not all jobs, so a patch that matches none of them is not an error. `observe`: called after each stage of each
-    job.
+    are not all jobs, so a patch that matches none of them is not an error. `only`: no other Environment may select the
+    jobs that this one does not. `observe`: called after each stage of each job.
     """
     inputs = sort(documents, source, cache)
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
@@ -95,6 +97,8 @@ def compile_documents(
     failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
     told = [*map(with_hint, inputs.diagnostics), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    if only and selected:
+        told += _unselected(inputs, selected, shared.destination)
     return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
 
 
@@ -218,6 +222,16 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
         return [Diagnostic("TF202", "error", message, path=("spec", "jobs", "selector"), place=place)]
     hint = "a TrainJob has apiVersion: trainer.kubeflow.org/v1alpha1 and kind: TrainJob"
     return [Diagnostic("TF202", "error", "no TrainJob found", hint)]
+
+
+def _unselected(inputs: Inputs, selected: Sequence[Input], destination: Destination) -> Iterator[Diagnostic]:
+    """A warning for each job of a stream that its Environment leaves out."""
+    if len(selected) < len(inputs.jobs):
+        chosen = {id(item) for item in selected}
+        selection = JobSelection(f"Environment {destination.name}", destination.environment.spec.jobs, takes_file=True)
+        for item in inputs.jobs:
+            if id(item) not in chosen:
+                yield unselected(item.document, [selection])
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:
