@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import UNSELECTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.api.environment import Jobs
     from trainform.diagnostics.diagnostic import Path, Place
-
-UNSELECTED = "TF166"
 
 _FEW = 3
 """Environments that a hint names."""

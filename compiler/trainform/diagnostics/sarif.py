@@ -64,6 +64,7 @@ def _results(told: _Told, codes: list[str], prefix: str) -> list[dict[str, Any]]
 
 
 def _result(diagnostic: Diagnostic, rule: int, fingerprint: str, prefix: str) -> dict[str, Any]:
+    jobs = {"properties": {"jobs": ["/".join(job) for job in diagnostic.jobs]}} if diagnostic.jobs else {}
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": rule,
@@ -71,6 +72,7 @@ def _result(diagnostic: Diagnostic, rule: int, fingerprint: str, prefix: str) ->
         "message": {"text": message(diagnostic)},
         "locations": [_location(diagnostic, prefix)],
         "partialFingerprints": {"trainformField/v1": fingerprint},
+        **jobs,
     }
 
 

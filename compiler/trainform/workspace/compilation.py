@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.api.unselected import UNSELECTED
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.order import has_errors
+from trainform.diagnostics.order import UNSELECTED, has_errors
 from trainform.workspace import InvocationError
 from trainform.workspace.lints import Judgement, Lints, judge, judge_problems
 

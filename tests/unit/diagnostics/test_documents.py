@@ -20,6 +20,7 @@ PROBLEM_JSON = {
     "plugin": None,
     "object": None,
     "objectField": None,
+    "jobs": [],
 }
 
 
