@@ -14,6 +14,7 @@ from trainform.plugin import (
     PodSet,
     Tree,
     count_per_node,
+    key_secret,
     merge_trainer_resources,
     no_reserved_variables,
     set_trainer_env,
@@ -25,7 +26,7 @@ NODE = "node"
 
 KEYS = "mpi-ssh-auth"
 HOSTFILE = "mpi-hostfile"
-"""The volumes. Prefixed with the name of job or JobSet, also the Secret and the ConfigMap that they mount."""
+"""The volumes. Prefixed with the name of job or JobSet, they name the Secret and the ConfigMap that they mount."""
 
 HOSTFILE_KEY = "hostfile"
 HOSTFILE_FOLDER = "/etc/mpi"
@@ -226,4 +227,4 @@ def _hostfile(plan: Plan) -> str:
 
 
 def _secret_name(plan: Plan) -> str:
-    return f"{plan.stable_name}-{KEYS}"
+    return key_secret("ssh", plan.stable_name)
