@@ -10,7 +10,7 @@ from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.excerpt import excerpt
 from trainform.diagnostics.order import counted, first_of_kinds, folded, gravest, summary
-from trainform.diagnostics.pages import page
+from trainform.diagnostics.pages import explained
 
 SILENT = ("TF156", "TF638")
 """Codes whose source line is not shown, because it holds a private key or a token."""
@@ -51,8 +51,8 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool, short: bool 
     if more:
         counts = ", ".join(f"{count} more {code}" for code, count in sorted(more.items()))
         left_out.append(f"{counts}: --all shows them")
-    if short and (pages := [page(code) for code in sorted({each.code for each in chosen}) if page(code)]):
-        left_out.append(f"cause and cure of each code: {', '.join(pages)}")
+    if short and (pages := explained({each.code for each in chosen})):
+        left_out.append(pages)
 
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)

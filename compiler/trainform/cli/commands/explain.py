@@ -1,7 +1,8 @@
-"""`trainform explain`: what set each field of a rendered job."""
+"""`trainform explain`: what set each field of a rendered job, or what a diagnostic code means."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from trainform.workspace.inputs import EnvironmentInputs
 
 
+_CODE = re.compile(r"TFD?[0-9]+")
+"""No name of a job, which has no capitals."""
+
+
 class Explained(NamedTuple):
     """One job in one environment, and the requested fields of each object."""
 
@@ -32,12 +37,17 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what set each field of a rendered job.
+    """Show what set each field of a rendered job, or what a code such as TF614 means.
 
     JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
     image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or
     JobSet/llm: before the path.
     For a single field, also shows values that were overridden.
+
+    \b
+    Instead of a job, name a diagnostic code to read its cause, an example and
+    the cure:
+      trainform explain TF614
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
@@ -46,6 +56,10 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     from trainform.workspace.discovery import discover
     from trainform.workspace.selection import select
 
+    if _CODE.fullmatch(job):
+        if field is not None:
+            raise click.UsageError(f"{job} is a code, and codes have no fields: leave out {field}")
+        return _explain_code(job, form)
     recorder = Recorder()
     workspace = discover(chosen_root(root), env)
     environments = workspace.read()
@@ -56,6 +70,23 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     explained = _explained(environments, outcome, recorder)
     _print(_chosen(explained, field), form, several=len(explained) > 1)
     return report_failures(outcome.failures) or (FAULTY if errors else OK)
+
+
+def _explain_code(code: str, form: str) -> int:
+    """Print the page of a code. Raises BadParameter if there is none."""
+    from trainform.cli.terminal import print_result, print_text
+    from trainform.diagnostics.codes import CODES
+    from trainform.diagnostics.suggest import did_you_mean
+    from trainform.io.resources import code_page
+
+    if code not in CODES:
+        hint = did_you_mean(code, CODES) or "trainform explain TF101 shows the page of a code"
+        raise click.BadParameter(f"there is no code {code}: {hint}", param_hint="JOB")
+    if form == "json":
+        print_result("ExplainResult", code=code, title=CODES[code], page=code_page(code))
+    else:
+        print_text(code_page(code))
+    return OK
 
 
 def _explained(environments: Sequence[EnvironmentInputs], outcome: Outcome, recorder: Recorder) -> list[Explained]:
