@@ -24,37 +24,14 @@ OF_REPOSITORIES = ("TF7", "TF9")
 """Codes that no single stream can show: they concern files, git and plugins. See `test_code_stories.py`."""
 
 WITHOUT_EXAMPLE = [
-    "TF004",
-    "TF151",
     "TF156",
-    "TF161",
-    "TF305",
     "TF310",
-    "TF402",
-    "TF507",
-    "TF561",
-    "TF562",
-    "TF568",
-    "TF569",
 ]
 """Pages that tell the example in words. This list may only become shorter."""
 
 WITHOUT_CURED_EXAMPLE = [
-    "TF313",
-    "TF320",
-    "TF321",
-    "TF322",
     "TF324",
     "TF325",
-    "TF326",
-    "TF340",
-    "TF341",
-    "TF355",
-    "TF356",
-    "TF357",
-    "TF361",
-    "TF363",
-    "TF617",
     "TFD01",
     "TFD03",
     "TFD05",

@@ -1,5 +1,6 @@
-"""Pages whose example is a whole repository: files (```` ```yaml file=jobs/llm.yaml ````) and commands (```` ```console ````)
-are played in the order of the page. Its last command shows the code before the cure, and after it no more."""
+"""Pages whose example is a whole repository: files (```` ```yaml file=jobs/llm.yaml ````) and commands
+(```` ```console ````) are played in the order of the page. The last command shows the code before the cure, and after
+it no more."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ PAGES = Path(__file__).parents[2] / "docs" / "codes"
 BLOCK = re.compile(r"^```(?:\w+ file=(?P<file>\S+)|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 UNTOLD = ["TF701", "TF707", "TF713", "TF720", "TF721", "TF732", "TF735", "TF901"]
-"""Codes of the repository whose pages tell the example in words: they need a full disk, another version of trainform, or
-another program. This list may only become shorter."""
+"""Codes of the repository whose pages tell the example in words: they need a full disk, another version of trainform,
+or another program. This list may only become shorter."""
 
 
 class Step(NamedTuple):
