@@ -114,7 +114,7 @@ def _naming_jobs(diagnostics: Iterable[Diagnostic], jobs: Sequence[CompiledJob],
     if not stopped:
         return [*diagnostics]
     return [
-        each._replace(jobs=tuple(stopped[each.place]))
+        each._replace(jobs=tuple(sorted(stopped[each.place])))
         if each.severity == "error" and isinstance(each.place, Document) and each.place in stopped
         else each
         for each in diagnostics
