@@ -35,6 +35,7 @@ from trainform.core.schedulers import tell_undeclared as tell_undeclared
 from trainform.core.schedulers import tell_waiting_steps as tell_waiting_steps
 from trainform.core.secrets import SecretNeed as SecretNeed
 from trainform.core.secrets import is_in_the_clear as is_in_the_clear
+from trainform.core.secrets import key_secret as key_secret
 from trainform.core.trainer import COMPLETION_INDEX as COMPLETION_INDEX
 from trainform.core.trainer import NUM_NODES as NUM_NODES
 from trainform.core.trainer import TRAINER_PORT as TRAINER_PORT

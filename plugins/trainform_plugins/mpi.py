@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from trainform.plugin import (
@@ -14,9 +15,13 @@ from trainform.plugin import (
     PodSet,
     Tree,
     count_per_node,
+    key_secret,
     merge_trainer_resources,
     no_reserved_variables,
     set_trainer_env,
+    tables,
+    text,
+    texts,
 )
 
 LAUNCHER = "launcher"
@@ -25,7 +30,10 @@ NODE = "node"
 
 KEYS = "mpi-ssh-auth"
 HOSTFILE = "mpi-hostfile"
-"""The volumes. Prefixed with the name of job or JobSet, also the Secret and the ConfigMap that they mount."""
+"""The volumes. Prefixed with the name of job or JobSet, they name the Secret and the ConfigMap that they mount."""
+
+_PASSED_ON = re.compile(r"(?:^|\s)-x\s+[\"']?(\w+)")
+"""A variable that Open MPI's mpirun passes on: `-x NAME` or `-x NAME=value`."""
 
 HOSTFILE_KEY = "hostfile"
 HOSTFILE_FOLDER = "/etc/mpi"
@@ -105,6 +113,15 @@ def _has_room_for_nodes(plan: Plan) -> None:
         )
 
 
+def _not_passed_on(plan: Plan, launcher: PodSet, node: PodSet) -> set[str]:
+    """The trainer's variables that neither mpirun's -x nor the nodes' own container gives the processes there."""
+    ours, theirs = launcher.container(NODE_CONTAINER) or {}, node.container(NODE_CONTAINER) or {}
+    words = (plan.trainer.command or texts(ours, "command"), plan.trainer.args or texts(ours, "args"))
+    command = " ".join(word for part in words for word in part)
+    given = {*_PASSED_ON.findall(command), *(text(each, "name") for each in tables(theirs, "env"))}
+    return {text(each, "name") for each in plan.trainer.env} - given
+
+
 def _is_open_mpi(plan: Plan) -> None:
     """The API allows an empty name, but the controller then fails to build the job."""
     if not _policy(plan).mpi_implementation:
@@ -120,7 +137,8 @@ def _tell_who_gets_variables(plan: Plan) -> None:
     launcher, node = plan.pod_set(LAUNCHER), plan.pod_set(NODE)
     if launcher is None or node is None or not plan.trainer.env:
         return
-    if node.step != TRAINER_STEP and not _policy(plan).run_launcher_as_node:
+    reaches_nodes = node.step == TRAINER_STEP or _policy(plan).run_launcher_as_node
+    if not reaches_nodes and _not_passed_on(plan, launcher, node):
         plan.report(
             "TF322",
             "these variables reach only the launcher, not the processes on the nodes",
@@ -226,4 +244,4 @@ def _hostfile(plan: Plan) -> str:
 
 
 def _secret_name(plan: Plan) -> str:
-    return f"{plan.stable_name}-{KEYS}"
+    return key_secret("ssh", plan.stable_name)

@@ -56,6 +56,18 @@ def matches_labels(selector: LabelSelector | str, labels: Mapping[str, str]) -> 
     return equal and all(requirement.holds(labels) for requirement in selector.match_expressions)
 
 
+def selector_text(selector: LabelSelector) -> str:
+    """A selector in `kubectl -l` syntax; empty if it selects everything."""
+    equal = [f"{key}={value}" for key, value in selector.match_labels.items()]
+    return ",".join([*equal, *map(_term, selector.match_expressions)])
+
+
+def _term(requirement: Requirement) -> str:
+    if requirement.operator in ("Exists", "DoesNotExist"):
+        return f"{'!' if requirement.operator == 'DoesNotExist' else ''}{requirement.key}"
+    return f"{requirement.key} {requirement.operator.lower()} ({','.join(requirement.values)})"
+
+
 @lru_cache(maxsize=256)
 def requirements(text: str) -> tuple[Requirement, ...]:
     """The conditions of a `kubectl -l` selector; ValueError if it is invalid."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api import Runtime, TrainJob, read
 from trainform.api.runtime import RuntimeSpec
-from trainform.core.cluster.checks import check_admission
+from trainform.core.cluster.checks import check_cluster
 from trainform.core.destination import Destination
 from trainform.core.pipeline import Pipeline, PluginFailure
 from trainform.core.plan import Plan
@@ -64,6 +64,5 @@ def _judged(frozen: Applied, inputs: Inputs, destination: Destination, pipeline:
     except PluginFailure as failure:
         plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
         return plan.diagnostics
-    if plan.jobset is not None:
-        check_admission(plan, plan.jobset)
+    check_cluster(plan)
     return [each for each in plan.diagnostics if any(each.place is document for document in frozen.objects)]

@@ -102,7 +102,7 @@ def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
         Diagnostic(
             "TF206",
             "error",
-            f"runtime {job.spec.runtime_ref.name!r} has an error at {_place(error)}: "
+            f"runtime {job.spec.runtime_ref.name!r} has an error at {place_of(error)}: "
             f"{dotted(error.path)}: {error.message}",
             "fix the runtime first",
             ("spec", "runtimeRef", "name"),
@@ -114,6 +114,7 @@ def _broken(job: TrainJob, item: Input, runtime: Input) -> list[Diagnostic]:
     ]
 
 
-def _place(error: Diagnostic) -> str:
+def place_of(error: Diagnostic) -> str:
+    """`runtimes/torch.yaml:12`."""
     position = error.position
     return f"{error.file}:{position.line}" if position else error.file

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.api.placeholders import with_hint
 from trainform.api.runtime import FRAMEWORKS
-from trainform.core.catalogue import find_runtime
+from trainform.api.unselected import JobSelection, unselected
+from trainform.core.catalogue import find_runtime, place_of
 from trainform.core.companions import own_copies
 from trainform.core.destination import Destination
 from trainform.core.finish import finish
@@ -20,12 +21,13 @@ from trainform.core.plan import Plan
 from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
 from trainform.core.trainer import merge_resources_per_node, record_trainer_fields
-from trainform.diagnostics import Diagnostic
+from trainform.diagnostics import Diagnostic, dotted
+from trainform.diagnostics.diagnostic import JobRef
 from trainform.diagnostics.order import has_errors
 from trainform.source import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from trainform.core.catalogue import Catalogue
     from trainform.core.pipeline import Observer
@@ -80,13 +82,14 @@ def compile_documents(
     source: Iterable[Diagnostic] = (),
     cache: dict[Document, Read] | None = None,
     partial: bool = False,
+    only: bool = True,
     observe: Observer | None = None,
 ) -> Compilation:
     """Compile the TrainJobs in `documents`, for the Environment in them if there is one. Never raises for bad input.
 
     `source`: problems that the front end found. `cache`: parsed documents shared between environments. `partial`: these
-    are not all jobs, so a patch that matches none of them is not an error. `observe`: called after each stage of each
-    job.
+    are not all jobs, so a patch that matches none of them is not an error. `only`: no other Environment may select the
+    jobs that this one does not. `observe`: called after each stage of each job.
     """
     inputs = sort(documents, source, cache)
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
@@ -94,8 +97,33 @@ def compile_documents(
     jobs = [compile_job(item, shared) for item in selected]
     failed = any(has_errors(job.diagnostics) for job in jobs)
     unmatched = [] if failed else shared.destination.unmatched()
-    told = [*map(with_hint, inputs.diagnostics), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    general = _naming_jobs(inputs.diagnostics, jobs, inputs)
+    told = [*map(with_hint, general), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
+    if only and selected:
+        told += _unselected(inputs, selected, shared.destination)
     return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
+
+
+def _naming_jobs(diagnostics: Iterable[Diagnostic], jobs: Sequence[CompiledJob], inputs: Inputs) -> list[Diagnostic]:
+    """Errors of runtimes and of the Environment, each with the jobs that it stops."""
+    stopped: dict[Document, list[JobRef]] = {}
+    for job in jobs:
+        for place in {each.place for item in (job.runtime, inputs.environment) for each in _errors(item)}:
+            if isinstance(place, Document):
+                stopped.setdefault(place, []).append((job.environment, job.namespace, job.name))
+    if not stopped:
+        return [*diagnostics]
+    return [
+        each._replace(jobs=tuple(sorted(stopped[each.place])))
+        if each.severity == "error" and isinstance(each.place, Document) and each.place in stopped
+        else each
+        for each in diagnostics
+    ]
+
+
+def _errors(item: Input | None) -> list[Diagnostic]:
+    """What keeps jobs from using a runtime or an Environment."""
+    return [] if item is None or item.sound else [each for each in item.diagnostics if each.severity == "error"]
 
 
 def compile_job(item: Input, shared: Shared) -> CompiledJob:
@@ -184,7 +212,9 @@ def _result(
     item: Input, shared: Shared, diagnostics: list[Diagnostic], plan: Plan | None = None, runtime: Input | None = None
 ) -> CompiledJob:
     _, namespace, name = item.key
-    diagnostics = [*map(with_hint, diagnostics)]
+    job = (shared.destination.name, namespace, name)
+    at_home = (_in_repository(each, item, runtime, shared) for each in diagnostics)
+    diagnostics = [_naming(job, with_hint(each), item) for each in at_home]
     told = (*diagnostics, *runtime.diagnostics) if runtime else diagnostics
     return CompiledJob(
         name,
@@ -199,12 +229,28 @@ def _result(
     )
 
 
+def _in_repository(problem: Diagnostic, item: Input, runtime: Input | None, shared: Shared) -> Diagnostic:
+    """What is wrong with a shipped runtime stands where the job refers to it: its user cannot edit the runtime."""
+    if runtime is None or problem.place is not runtime.document or runtime.key in shared.inputs.runtimes:
+        return problem
+    field = f"{dotted(problem.path)}: " if problem.path else ""
+    message = f"in the shipped runtime {runtime.key[2]}: {field}{problem.message}"
+    return problem._replace(message=message, path=("spec", "runtimeRef", "name"), place=item.document, at=None)
+
+
+def _naming(job: JobRef, problem: Diagnostic, item: Input) -> Diagnostic:
+    """A problem outside of the job's own document names it."""
+    return problem if problem.place is item.document else problem._replace(jobs=(job,))
+
+
 def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
     """An error on each job of an unusable Environment."""
     environment = shared.inputs.environment
     if environment is None or environment.sound:
         return []
-    message = f"Environment {shared.destination.name!r} has errors, so none of its jobs can be rendered"
+    errors = _errors(environment)
+    where = f", the first at {place_of(errors[0])}" if errors else ""
+    message = f"Environment {shared.destination.name!r} has errors{where}: none of its jobs can be rendered"
     return [Diagnostic("TF163", "error", message, "fix the Environment first", place=item.document)]
 
 
@@ -218,6 +264,16 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
         return [Diagnostic("TF202", "error", message, path=("spec", "jobs", "selector"), place=place)]
     hint = "a TrainJob has apiVersion: trainer.kubeflow.org/v1alpha1 and kind: TrainJob"
     return [Diagnostic("TF202", "error", "no TrainJob found", hint)]
+
+
+def _unselected(inputs: Inputs, selected: Sequence[Input], destination: Destination) -> Iterator[Diagnostic]:
+    """A warning for each job of a stream that its Environment leaves out."""
+    if len(selected) < len(inputs.jobs):
+        chosen = {id(item) for item in selected}
+        selection = JobSelection(f"Environment {destination.name}", destination.environment.spec.jobs, takes_file=True)
+        for item in inputs.jobs:
+            if id(item) not in chosen:
+                yield unselected(item.document, [selection])
 
 
 def _may_hide_a_job(problem: Diagnostic) -> bool:

@@ -33,7 +33,7 @@ class PatchedObjects(NamedTuple):
 @dataclass(slots=True, eq=False)
 class Destination:
     """An Environment, its document (None for the built-in `default`), its final patches, and what those have matched so
-    far. A patch that matches nothing is an error at the end."""
+    far. A patch that matches nothing is an error at the end. `unusable`: the name of one that cannot be read."""
 
     given: Environment | None = None
     document: Document | None = None
@@ -43,6 +43,7 @@ class Destination:
     patched_jobs: set[tuple[int, str]] = field(default_factory=set)
     steps: set[str] = field(default_factory=set)
     complete: bool = True
+    unusable: str = ""
 
     @classmethod
     def of(cls, inputs: Inputs) -> Destination:
@@ -54,7 +55,7 @@ class Destination:
         from trainform.core.patches.objects import read_patches
 
         if not isinstance(item.model, Environment):
-            return cls()
+            return cls(unusable=item.key[2])
         patches, problems = read_patches(item.model.spec.patches)
         inputs.diagnostics += [_diagnostic(problem, item.document) for problem in problems]
         return cls(item.model, item.document, patches, complete=item.sound and not problems)
@@ -76,7 +77,7 @@ class Destination:
 
     @property
     def name(self) -> str:
-        return "default" if self.given is None else self.given.name
+        return self.unusable or ("default" if self.given is None else self.given.name)
 
     @property
     def hashes_names(self) -> bool:

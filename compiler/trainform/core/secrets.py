@@ -28,6 +28,19 @@ _SHAPES: dict[KeyKind, tuple[str, tuple[str, ...]]] = {
 """Type and keys of a Secret. Source: kubeflow/trainer `pkg/constants` and its flux plugin."""
 
 
+_NAMES: dict[KeyKind, str] = {"ssh": "mpi-ssh-auth", "curve": "flux-curve"}
+
+
+def key_secret(kind: KeyKind, job: str) -> str:
+    """The name of a job's key Secret, which a frozen manifest mounts as well."""
+    return f"{job}-{_NAMES[kind]}"
+
+
+def key_secrets(job: str) -> list[str]:
+    """The names of all key Secrets that a job may have."""
+    return [key_secret(kind, job) for kind in _NAMES]
+
+
 class SecretNeed(NamedTuple):
     """A Secret that pods mount: its stable name, type, and required keys. The name never carries a content hash,
     because an encrypted Secret is bound to it."""

@@ -5,15 +5,31 @@ from __future__ import annotations
 from trainform.diagnostics.codes import CODES
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 
+MOST_JOBS = 10
+"""Jobs that a message names."""
+
 STDIN = "<stdin>"
 """The file name of stdin, which services cannot show."""
 
 
 def message(diagnostic: Diagnostic) -> str:
-    """`spec.trainer.numNodes: must be a number`, with the hint on its own line."""
+    """`spec.trainer.numNodes: must be a number`, with the hint and the stopped jobs on lines of their own."""
     field = f"{dotted(diagnostic.path)}: " if diagnostic.path else ""
     hint = f"\nhelp: {diagnostic.hint}" if diagnostic.hint else ""
-    return field + diagnostic.message + hint
+    stopped = f"\n{stops}" if (stops := stopped_jobs(diagnostic)) else ""
+    return field + diagnostic.message + hint + stopped
+
+
+def stopped_jobs(diagnostic: Diagnostic) -> str:
+    """`stops ml/a`, or `stops 3 jobs: ml/a, ml/b, ml/c`: those that cannot be rendered because of an error outside of
+    their own documents. Of many, the first are named; JSON and SARIF have them all. Empty if there are none."""
+    if diagnostic.severity != "error" or not diagnostic.jobs:
+        return ""
+    is_one_environment = len({environment for environment, _, _ in diagnostic.jobs}) == 1
+    names = ["/".join(job[1:] if is_one_environment else job) for job in diagnostic.jobs]
+    count = f"{len(names)} jobs: " if len(names) > 1 else ""
+    more = f" and {len(names) - MOST_JOBS} more" if len(names) > MOST_JOBS else ""
+    return f"stops {count}{', '.join(names[:MOST_JOBS])}{more}"
 
 
 def title(code: str) -> str:

@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     "TF163": "Environment with errors",
     "TF164": "gang settings of Environment and runtime conflict",
     "TF165": "gang setting that the scheduler ignores",
+    "TF166": "job that no Environment selects",
     # TF2xx: linking (references between objects)
     "TF201": "runtime not found",
     "TF202": "input without a TrainJob",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 Severity = Literal["error", "warning", "info"]
 
 Path = tuple[str | int, ...]
 """Keys and list indexes from the root of a tree: `("spec", "env", 0, "name")`."""
+
+
+JobRef = tuple[str, str, str]
+"""Environment, namespace and name of a job."""
 
 
 class Position(NamedTuple):
@@ -48,7 +52,8 @@ class Diagnostic(NamedTuple):
     """A problem, its cause and how to fix it.
 
     `path` is in the source document `place`. `object` and `object_path` name the rendered object if the problem shows
-    only there; `others` counts more such objects. `at` overrides the position from `place`, which is looked up lazily.
+    only there; `others` counts more such objects. `jobs` are those that a problem outside of their own documents
+    concerns: an error stops them. `at` overrides the position from `place`, which is looked up lazily.
     """
 
     code: str
@@ -62,6 +67,7 @@ class Diagnostic(NamedTuple):
     object: str = ""
     object_path: Path = ()
     others: int = 0
+    jobs: tuple[JobRef, ...] = ()
 
     @property
     def file(self) -> str:
@@ -74,7 +80,7 @@ class Diagnostic(NamedTuple):
             return self.at
         return self.place.position(self.path)
 
-    def to_json(self) -> dict[str, str | int | None]:
+    def to_json(self) -> dict[str, Any]:
         """The `Diagnostic` document of the JSON contract; missing locations are null."""
         position = self.position
         return {
@@ -89,6 +95,7 @@ class Diagnostic(NamedTuple):
             "plugin": self.plugin or None,
             "object": self.object or None,
             "objectField": dotted(self.object_path) or None,
+            "jobs": [dict(zip(("environment", "namespace", "name"), job, strict=True)) for job in self.jobs],
         }
 
 

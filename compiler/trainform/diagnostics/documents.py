@@ -62,5 +62,5 @@ def _job(job: RenderedJob) -> dict[str, Any]:
     }
 
 
-def _told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, str | int | None]]:
+def _told(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     return [diagnostic.to_json() for diagnostic in in_order(diagnostics)]

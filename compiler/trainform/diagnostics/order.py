@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from trainform.diagnostics.diagnostic import Diagnostic, Severity, dotted
+from trainform.diagnostics.diagnostic import Diagnostic, JobRef, Severity, dotted
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Problems sorted by file, line, column and code, without duplicates, which arise because a runtime used by ten
-    jobs is read once but checked with each."""
+    jobs is read once but checked with each; one stands for all their jobs."""
     # Looked up once: each lookup walks the source, and every format asks several times.
     placed = (each._replace(at=each.position) if each.place else each for each in diagnostics)
-    unique = {_key(diagnostic): diagnostic for diagnostic in placed}
-    return [unique[key] for key in sorted(unique)]
+    unique: dict[tuple[str | int, ...], Diagnostic] = {}
+    jobs: dict[tuple[str | int, ...], set[JobRef]] = {}
+    for each in placed:
+        key = _key(each)
+        unique[key] = each
+        if each.jobs:
+            jobs.setdefault(key, set()).update(each.jobs)
+    return [_concerning(unique[key], jobs.get(key, ())) for key in sorted(unique)]
+
+
+def _concerning(diagnostic: Diagnostic, jobs: Collection[JobRef]) -> Diagnostic:
+    return diagnostic if len(jobs) == len(diagnostic.jobs) else diagnostic._replace(jobs=tuple(sorted(jobs)))
 
 
 def _key(diagnostic: Diagnostic) -> tuple[str | int, ...]:
@@ -24,6 +34,9 @@ def _key(diagnostic: Diagnostic) -> tuple[str | int, ...]:
     what = (dotted(diagnostic.path), diagnostic.object, dotted(diagnostic.object_path))
     return (*where, *what, diagnostic.severity, diagnostic.message, diagnostic.plugin)
 
+
+UNSELECTED = "TF166"
+"""A job that nothing renders: reported, like errors, by every command that leaves it out."""
 
 BROKEN_RUNTIME = "TF206"
 """Reported on each job for each error of its runtime, in addition to the error itself."""
@@ -59,6 +72,7 @@ def _cause(diagnostic: Diagnostic) -> tuple[str | int, ...]:
 
 def _first_of(group: list[Diagnostic]) -> Diagnostic:
     first = next((each for each in group if each.object), group[0])
+    first = _concerning(first, {job for each in group for job in each.jobs})
     if len(group) > 1 and first.code == BROKEN_RUNTIME:
         message = f"{group[0].message}, and {counted(len(group) - 1, 'more error')}"
         return group[0]._replace(message=message, object="", object_path=())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from trainform.diagnostics.codes import CODES
 
 BASE = "docs/codes"
@@ -13,10 +15,19 @@ def page(code: str) -> str:
     return f"{BASE}/{code}.md" if code in CODES else ""
 
 
-def help_of(code: str) -> dict[str, object]:
-    """`help` of a SARIF rule, and `helpUri` if the pages have an address: SARIF allows no relative one there."""
+def help_of(code: str, text: str) -> dict[str, object]:
+    """`help` of a SARIF rule with the `text` of its page, which code scanning shows beside each finding; and `helpUri`
+    if the pages have an address: SARIF allows no relative one there."""
     where = page(code)
     if not where:
         return {}
     uri = {"helpUri": where} if "://" in where else {}
-    return {"help": {"text": f"Cause, example and cure: {where}"}, **uri}
+    return {"help": {"text": text, "markdown": text}, **uri}
+
+
+def explained(codes: Collection[str]) -> str:
+    """How to read the pages of these codes, wherever trainform is installed: `trainform explain TF608`."""
+    known = sorted(code for code in codes if code in CODES)
+    if len(known) > 1:
+        return f"cause and cure of each code: trainform explain CODE, such as {known[0]}"
+    return f"cause and cure: trainform explain {known[0]}" if known else ""

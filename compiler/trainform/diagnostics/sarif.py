@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
 from trainform.diagnostics.annotation import STDIN, message, title
+from trainform.diagnostics.codes import CODES
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.order import folded
 from trainform.diagnostics.pages import help_of
@@ -25,16 +26,21 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def sarif_log(
-    diagnostics: Iterable[Diagnostic], version: str, prefix: str = "", suppressed: Iterable[Suppressed] = ()
+    diagnostics: Iterable[Diagnostic],
+    version: str,
+    prefix: str = "",
+    suppressed: Iterable[Suppressed] = (),
+    page_of: Callable[[str], str] = lambda code: code,
 ) -> dict[str, Any]:
     """One log with one run: a result per problem, and a rule per code that occurs. Columns count characters from 1.
 
     `version` is trainform's. `prefix` is the path from the checkout's root to the root of the files, with a trailing
     slash; empty if they are the same. `suppressed` become results with a suppression.
+    `page_of` gives the text of a code's page.
     """
     told: _Told = [*((each, None) for each in folded(diagnostics)), *_hushed(suppressed)]
     codes = sorted({each.code for each, _ in told})
-    rules = [{"id": code, "shortDescription": {"text": title(code)}, **help_of(code)} for code in codes]
+    rules = [{"id": code, "shortDescription": {"text": title(code)}, **_help(code, page_of)} for code in codes]
     run = {
         "tool": {"driver": {"name": "trainform", "version": version, "rules": rules}},
         "columnKind": "unicodeCodePoints",
@@ -42,6 +48,10 @@ def sarif_log(
         "results": _results(told, codes, prefix),
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _help(code: str, page_of: Callable[[str], str]) -> dict[str, object]:
+    return help_of(code, page_of(code)) if code in CODES else {}
 
 
 _Told = list[tuple[Diagnostic, Suppressed | None]]
@@ -64,6 +74,7 @@ def _results(told: _Told, codes: list[str], prefix: str) -> list[dict[str, Any]]
 
 
 def _result(diagnostic: Diagnostic, rule: int, fingerprint: str, prefix: str) -> dict[str, Any]:
+    jobs = {"properties": {"jobs": ["/".join(job) for job in diagnostic.jobs]}} if diagnostic.jobs else {}
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": rule,
@@ -71,6 +82,7 @@ def _result(diagnostic: Diagnostic, rule: int, fingerprint: str, prefix: str) ->
         "message": {"text": message(diagnostic)},
         "locations": [_location(diagnostic, prefix)],
         "partialFingerprints": {"trainformField/v1": fingerprint},
+        **jobs,
     }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from trainform.diagnostics.annotation import stopped_jobs
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.excerpt import excerpt
 from trainform.diagnostics.order import counted, first_of_kinds, folded, gravest, summary
-from trainform.diagnostics.pages import page
+from trainform.diagnostics.pages import explained
 
 SILENT = ("TF156", "TF638")
 """Codes whose source line is not shown, because it holds a private key or a token."""
@@ -50,8 +51,8 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool, short: bool 
     if more:
         counts = ", ".join(f"{count} more {code}" for code, count in sorted(more.items()))
         left_out.append(f"{counts}: --all shows them")
-    if short and (pages := [page(code) for code in sorted({each.code for each in chosen}) if page(code)]):
-        left_out.append(f"cause and cure of each code: {', '.join(pages)}")
+    if short and (pages := explained({each.code for each in chosen})):
+        left_out.append(pages)
 
     def paint(style: str, text: str) -> str:
         return styled(text, _STYLES[style], colour=colour)
@@ -95,6 +96,8 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     notes = []
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
+    if stops := stopped_jobs(diagnostic):
+        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(stops))}")
     if rendered := _rendered(diagnostic):
         notes.append(f"  {paint('note', 'note')}: {one_line(_cut(rendered))}")
     return notes

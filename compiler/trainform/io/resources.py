@@ -11,6 +11,11 @@ _CATALOGUES = (
     os.path.join(_PACKAGE, "..", "..", "runtimes"),
 )
 """The runtime catalog: in a wheel, and in the source repository for an editable install."""
+_PAGES = (
+    os.path.join(_PACKAGE, "codes"),
+    os.path.join(_PACKAGE, "..", "..", "docs", "codes"),
+)
+"""The pages of the codes, likewise."""
 
 
 class ShippedFile(NamedTuple):
@@ -25,6 +30,11 @@ def shipped_runtimes() -> list[ShippedFile]:
     folder = next(filter(os.path.isdir, _CATALOGUES))
     names = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
     return [ShippedFile(name, _text(os.path.join(folder, name))) for name in names]
+
+
+def code_page(code: str) -> str:
+    """The page of a registered code, in Markdown."""
+    return _text(os.path.join(next(filter(os.path.isdir, _PAGES)), f"{code}.md"))
 
 
 def _text(path: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io import paths
 from trainform.io.paths import JobId
@@ -22,7 +23,7 @@ from trainform.workspace.frozen import FrozenJob, keep_frozen_only, layout_of, r
 from trainform.workspace.lockfile import Lock
 from trainform.workspace.parallel import Chunk, ChunkStats
 from trainform.workspace.plan import BuildOptions, ChangeSet, Details
-from trainform.workspace.selection import select
+from trainform.workspace.selection import select, unselected_jobs
 from trainform.workspace.shards import JobElsewhere, frozen_lock, pinned_snapshots, take_other_shards
 from trainform.workspace.state import JobOnDisk, LockStore
 
@@ -41,7 +42,7 @@ def plan_chunk(
     locks = workspace.locks.fresh()
     plan = ChangeSet(stats=ChunkStats.of(environments, chunk))
     apart = _leave_out(workspace, options, environments, locks, chunk, plan)
-    wants_job = not apart.problems and not options.allow_empty
+    wants_job = not has_errors(apart.problems) and not options.allow_empty
     outcome = compile_environments(environments, apart.problems, wants_job=wants_job)
     plan.stats.add_outcome(
         environments, outcome, [*(job.id for job in apart.frozen), *(job.id for job in apart.elsewhere)]
@@ -95,6 +96,8 @@ def _leave_out(
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
         problems += select(environments, options.jobs, workspace.repository.root)
+    else:
+        problems += unselected_jobs(workspace, environments, chunk.files)
     elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]
     frozen = [job for each in environments for job in take_frozen(each, locks, options.thaws)]
     if not options.upgrade:

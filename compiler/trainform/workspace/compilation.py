@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.order import has_errors
+from trainform.diagnostics.order import UNSELECTED, has_errors
 from trainform.workspace import InvocationError
-from trainform.workspace.lints import Judgement, judge
+from trainform.workspace.lints import Judgement, Lints, judge, judge_problems
 
 if TYPE_CHECKING:
     from trainform.api import Read
@@ -38,6 +38,10 @@ class Outcome(NamedTuple):
     def errors(self) -> list[Diagnostic]:
         return [each for each in self.all_diagnostics() if each.severity == "error"]
 
+    def left_out(self) -> list[Diagnostic]:
+        """Errors, which leave jobs out of every result, and jobs that no Environment selects."""
+        return [each for each in self.all_diagnostics() if each.severity == "error" or each.code == UNSELECTED]
+
 
 def compile_environments(
     environments: Sequence[EnvironmentInputs],
@@ -47,9 +51,10 @@ def compile_environments(
     observe: Observer | None = None,
     cache: dict[Document, Read] | None = None,
 ) -> Outcome:
-    """Compile the jobs of each environment. `problems` are those of the repository itself. `wants_job`: report if there
-    is no TrainJob (TF202), unless file errors explain it. `observe` follows the stages of each job. `cache` is filled
-    with the parsed documents. Raises InvocationError if a plugin does not load."""
+    """Compile the jobs of each environment. `problems` are those of the repository itself. The team's lint settings
+    apply to all. `wants_job`: report if there is no TrainJob (TF202), unless file errors explain it. `observe` follows
+    the stages of each job. `cache` is filled with the parsed documents. Raises InvocationError if a plugin does not
+    load."""
     from trainform.core.compile import compile_documents
 
     plugins = [each.plugin for each in installed()]
@@ -66,10 +71,13 @@ def compile_environments(
             source=each.sources.diagnostics,
             cache=cache,
             partial=each.partial,
+            only=each.document is None,
             observe=observe,
         )
         compilations.append(judge(compilation, each.sources.documents, each.lints, judged))
-    told = [*problems, *(each for compilation in compilations for each in compilation.diagnostics)]
+    lints = environments[0].lints if environments else Lints()
+    own = judge_problems([*problems], lints, judged)
+    told = [*own, *(each for compilation in compilations for each in compilation.diagnostics)]
     if not wants_job or has_errors([problem for each in environments for problem in each.sources.diagnostics]):
         told = [each for each in told if each.code != "TF202"]
     jobs = [job for compilation in compilations for job in compilation.jobs]

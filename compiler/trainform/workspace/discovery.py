@@ -67,15 +67,21 @@ class Workspace:
 
     @cached_property
     def environments(self) -> list[EnvironmentInputs]:
-        """Each environment without its jobs. Raises InvocationError for an unknown environment name."""
-        found = _environments(self.repository)
-        _check_asked(self.asked, found, self.repository)
+        """Each environment that was asked for, without its jobs. Raises InvocationError for an unknown environment
+        name."""
+        _check_asked(self.asked, self.all_environments, self.repository)
+        found = [each for each in self.all_environments if not self.asked or each.name in self.asked]
         reader = _Reader(self.repository)
         for each in found:
             each.lints = self.lints
             each.sources.diagnostics += self.listing_problems
             each.sources.add(reader.read(self._runtimes.files, each))
-        return [each for each in found if not self.asked or each.name in self.asked]
+        return found
+
+    @cached_property
+    def all_environments(self) -> list[EnvironmentInputs]:
+        """Each environment of the repository, without runtimes and jobs."""
+        return _environments(self.repository)
 
     @cached_property
     def job_files(self) -> list[str]:
@@ -109,6 +115,14 @@ class Workspace:
     def own_files(self) -> list[list[str]]:
         """The job files of each environment."""
         return [_own(each, self.job_files, self.repository) for each in self.environments]
+
+    def takers(self, file: str) -> list[EnvironmentInputs]:
+        """The environments, asked for or not, whose paths include a job file."""
+        return [each for each, own in self._all_own_files if file in own]
+
+    @cached_property
+    def _all_own_files(self) -> list[tuple[EnvironmentInputs, set[str]]]:
+        return [(each, {*_own(each, self.job_files, self.repository)}) for each in self.all_environments]
 
     def refuse_sparse_checkout(self) -> None:
         """Raises InvocationError if a sparse checkout leaves out what jobs are rendered from or to: a job whose lock

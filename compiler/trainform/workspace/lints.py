@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,6 +102,17 @@ def judge(compilation: Compilation, documents: Iterable[Document], lints: Lints,
     return _Judge(lints, _silences(documents), judged).compilation(compilation)
 
 
+def judge_problems(problems: Sequence[Diagnostic], lints: Lints, judged: Judgement) -> list[Diagnostic]:
+    """Problems that belong to no compile, as the team wants them told. Of the comments in their documents, only those
+    count that speak of them: whether others silence something is not known here."""
+    documents = dict.fromkeys(each.place for each in problems if isinstance(each.place, Document))
+    codes = {each.code for each in problems}
+    silences = {
+        line: [each for each in group if codes.intersection(each.codes)] for line, group in _silences(documents).items()
+    }
+    return _Judge(lints, silences, judged).told(problems)
+
+
 class _Judge:
     def __init__(self, lints: Lints, silences: Mapping[tuple[str, int], list[Silence]], judged: Judgement) -> None:
         self.lints = lints
@@ -112,14 +123,22 @@ class _Judge:
     def compilation(self, told: Compilation) -> Compilation:
         if self.lints == Lints() and not self.silences:
             return told
-        loud = {each for each in dict.fromkeys(_all(told)) if self._is_loud(each)}
-        old = self._old(loud)
+        loud, old = self._sorted_out(_all(told))
 
         def tell(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
             return list(self._told((each for each in diagnostics if each in loud), old))
 
         jobs = [_as_told(job, tell(job.diagnostics)) for job in told.jobs]
         return told._replace(jobs=jobs, diagnostics=tell(told.diagnostics))
+
+    def told(self, problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+        loud, old = self._sorted_out(problems)
+        return list(self._told(loud, old))
+
+    def _sorted_out(self, problems: Iterable[Diagnostic]) -> tuple[dict[Diagnostic, None], set[Kind]]:
+        """The problems, each once, that are not off or silenced; and the kinds that the baseline knows."""
+        loud = dict.fromkeys(each for each in dict.fromkeys(problems) if self._is_loud(each))
+        return loud, self._old(loud)
 
     def _old(self, loud: Iterable[Diagnostic]) -> set[Kind]:
         """The kinds of findings of which none is new."""

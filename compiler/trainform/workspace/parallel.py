@@ -48,9 +48,9 @@ class Chunk(NamedTuple):
         return self.portable([*general, *(each for job in outcome.jobs for each in job.diagnostics)], every_place)
 
     def own(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Drop problems of shared inputs if another chunk reports them."""
+        """Drop problems of shared inputs if another chunk reports them, unless they name jobs of this one."""
         files = set(self.files or ())
-        return [each for each in diagnostics if self.first or each.file in files]
+        return [each for each in diagnostics if self.first or each.jobs or each.file in files]
 
     def portable(self, diagnostics: Iterable[Diagnostic], every_place: bool = False) -> list[Diagnostic]:
         """Copies that can be sent between processes; unchanged if the chunk is the whole."""

@@ -1,21 +1,28 @@
-"""Select the jobs named on the command line, by `[namespace/]name` or file path."""
+"""Which jobs are rendered: those that an Environment selects, and those named on the command line, by
+`[namespace/]name` or file path."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.diagnostic import Position, Spot
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.io.repository import ENDINGS
+from trainform.io.repository import ENDINGS, is_template
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import metadata_of
+from trainform.workspace.discovery import load_files
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.source import Document
+    from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
+
+_TRAIN_JOB = re.compile(rb"^[ \t]*kind:[ \t]*[\"']?TrainJob\b.*$", re.MULTILINE)
 
 
 def job_id(inputs: EnvironmentInputs, document: Document) -> JobId:
@@ -82,3 +89,71 @@ def _listed(known: Iterable[str]) -> str:
     if not names:
         return "this repository has no TrainJob"
     return "known: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+
+
+def unselected_jobs(
+    workspace: Workspace, environments: Sequence[EnvironmentInputs], files: Iterable[str] | None
+) -> list[Diagnostic]:
+    """A warning (TF166) for each such job in `files` (None: all job files), of which `environments` hold what they
+    read. Nothing is known if an Environment cannot be read: it may select anything."""
+    if any(each.environment is None for each in workspace.all_environments):
+        return []
+    wanted = workspace.job_files if files is None else files
+    left = [file for file in wanted if not workspace.takers(file)]
+    return [*_by_path(workspace, left), *_by_labels(workspace, environments)]
+
+
+def _by_path(workspace: Workspace, files: Iterable[str]) -> Iterator[Diagnostic]:
+    """Jobs in files that are on no Environment's paths."""
+    for file in files:
+        data = workspace.repository.read(file)
+        found = _TRAIN_JOB.search(data) if isinstance(data, bytes) else None
+        if found is None or not isinstance(data, bytes):
+            continue
+        if is_template(file):  # of what environment would it be rendered?
+            at = Position(data.count(b"\n", 0, found.start()) + 1, 1)
+            yield _warning(workspace, Spot(file, at, found[0].decode(errors="replace")), path=())
+            continue
+        for document in load_files(workspace.repository, [file]).documents:
+            if document.tree.get("kind") == "TrainJob":
+                yield _warning(workspace, document)
+
+
+def _by_labels(workspace: Workspace, environments: Sequence[EnvironmentInputs]) -> Iterator[Diagnostic]:
+    """Jobs that no label selector matches. Of a template, which each Environment reads differently, one stands for
+    all."""
+    if not any(_has_selector(each) for each in workspace.all_environments):
+        return
+    by_source: dict[object, list[tuple[EnvironmentInputs, Document]]] = {}
+    for each in environments:
+        for document in each.train_jobs():
+            source = document.file if is_template(document.file) else id(document)
+            by_source.setdefault(source, []).append((each, document))
+    for jobs in by_source.values():
+        _, document = jobs[0]
+        takers = workspace.takers(document.file)
+        if is_template(document.file):
+            is_known = {each.name for each, _ in jobs} == {each.name for each in takers}
+            is_taken = not is_known or any(is_selected(each, job) for each, job in jobs)
+        else:
+            is_taken = any(is_selected(each, document) for each in takers)
+        if not is_taken:
+            yield _warning(workspace, document)
+
+
+def _has_selector(inputs: EnvironmentInputs) -> bool:
+    from trainform.api.selectors import selector_text
+
+    return inputs.environment is not None and bool(selector_text(inputs.environment.spec.jobs.selector))
+
+
+def _warning(workspace: Workspace, place: Document | Spot, path: tuple[str, ...] = ("metadata", "name")) -> Diagnostic:
+    from trainform.api.unselected import JobSelection, unselected
+
+    takers = {each.name for each in workspace.takers(place.file)}
+    selections = [
+        JobSelection(each.document.file, each.environment.spec.jobs, each.name in takers)
+        for each in workspace.all_environments
+        if each.environment is not None and each.document is not None
+    ]
+    return unselected(place, selections, path)

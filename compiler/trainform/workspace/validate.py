@@ -16,6 +16,7 @@ from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.frozen import frozen_jobs
 from trainform.workspace.lints import Judgement, baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
+from trainform.workspace.selection import unselected_jobs
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.verify.applied import judge_behind
 
@@ -97,7 +98,9 @@ def _validate_chunk(
         if files is None or document.file in files
     }
     problems = workspace.problems
-    outcome = compile_environments(environments, problems, wants_job=not documents and not problems)
+    alone = unselected_jobs(workspace, environments, chunk.files)
+    wants_job = not (documents or problems or alone)
+    outcome = compile_environments(environments, [*problems, *alone], wants_job=wants_job)
     stats.add_outcome(environments, outcome, elsewhere)
     locks = workspace.locks.fresh()
     frozen = [job for each in environments for job in frozen_jobs(each, locks)]

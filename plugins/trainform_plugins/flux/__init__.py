@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, gpu_count, trainer_host, upsert
+from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, gpu_count, key_secret, trainer_host, upsert
 
 INSTALLER = "flux-installer"
 VIEW_IMAGE = "FLUX_VIEW_IMAGE"
@@ -158,7 +158,7 @@ def _volume(plan: Plan) -> str:
 
 
 def _secret(plan: Plan) -> str:
-    return f"{plan.stable_name}-flux-curve"
+    return key_secret("curve", plan.stable_name)
 
 
 def _wrap_command(plan: Plan, pods: PodSet) -> None:

@@ -89,6 +89,42 @@ def test_admission_is_judged_by_the_facts_of_today(frozen, trainform):
     assert "TF56" in ran.err
 
 
+OBJECTS = "  cluster: {objects: [{kind: Secret, namespace: ml, names: [registry]}]}\n"
+
+
+@pytest.mark.parametrize("command", [["validate"], ["check"], ["check", "--no-cache"]])
+@pytest.mark.parametrize(("name", "is_there"), [("registry", True), ("old-registry", False)])
+def test_a_reference_of_a_frozen_job_to_an_object_that_is_no_longer_there(frozen, trainform, command, name, is_there):
+    write(frozen, RUNTIME, runtime() + f"                imagePullSecrets: [{{name: {name}}}]\n")
+    assert trainform("upgrade", "--all").code == 0
+    write(frozen, RUNTIME, runtime())
+    write(frozen, ENVIRONMENT, environment() + OBJECTS)
+    ran = trainform(*command)
+    if is_there:
+        assert ran.code == 0
+        return
+    assert ran.code == 2
+    lines = (frozen / JOBSET).read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.endswith(f"name: {name}"))
+    assert f"{JOBSET}:{line}:" in ran.out + ran.err
+    assert "error TF568" in ran.out + ran.err
+    assert "run `trainform upgrade ml/llm`" in ran.out + ran.err
+
+
+@pytest.mark.parametrize("naming", ["stable", "content-hash"])
+def test_what_a_frozen_job_brings_or_trainform_provides_is_there(root, trainform, naming):
+    """Keys of an MPI job, its hostfile, and claims that JobSet makes."""
+    write(root, "jobs/llm.yaml", job("llm").replace("name: torch", "name: deepspeed-distributed"))
+    write(root, ENVIRONMENT, environment(naming=naming))
+    assert trainform("render").code == 0
+    kinds = ("Secret", "ConfigMap", "PersistentVolumeClaim")
+    listed = ", ".join(f"{{kind: {kind}, namespace: ml, names: []}}" for kind in kinds)
+    write(root, ENVIRONMENT, environment(naming=naming) + f"  cluster: {{objects: [{listed}]}}\n")
+    ran = trainform("check")
+    assert "TF568" not in ran.err
+    assert ran.code == 0
+
+
 def test_other_shards_and_jobs_that_are_current_are_left_alone(frozen, trainform):
     write(frozen, "jobs/bert.yaml", job("bert"))
     write(frozen, ENVIRONMENT, environment(engine="argocd"))

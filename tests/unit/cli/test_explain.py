@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +108,21 @@ def test_a_field_that_one_environment_has_is_told_of_that_one(trainform):
         "JobSet/llm metadata.labels.prod\n"
         '  now  "yes"  Environment prod  environments/prod/environment.yaml:7\n'
     )
+
+
+@pytest.mark.parametrize("code", ["TF101", "TF614", "TF701", "TFD01"])
+def test_a_code_is_explained_by_its_page_wherever_trainform_is_installed(trainform, code):
+    page = (Path(__file__).parents[3] / "docs" / "codes" / f"{code}.md").read_text(encoding="utf-8")
+    assert trainform("explain", code) == (0, page, "")
+    told = json.loads(trainform("explain", code, "--format", "json").out)
+    assert (told["kind"], told["code"], told["page"]) == ("ExplainResult", code, page)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["TF1010"], "there is no code TF1010: did you mean"), (["TF614", "image"], "TF614 is a code")],
+)
+def test_what_is_no_code_or_has_no_fields_is_refused(trainform, words, message):
+    ran = trainform("explain", *words)
+    assert ran.code == 2
+    assert message in ran.err

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from trainform.io.settings import parse_settings
 from unit.cli.conftest import job
 
+PAGES = Path(__file__).parents[3] / "docs" / "codes"
 TAG = "    image: example/img\n"
 """The line of a job that has a finding: TF607."""
 
@@ -206,7 +208,15 @@ def test_sarif_has_what_was_suppressed_and_why(root, trainform):
     found = {each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: each for each in run["results"]}
     assert found["jobs/llm.yaml"]["suppressions"] == [{"kind": "inSource", "justification": "nightly"}]
     assert [each["kind"] for each in found["jobs/new.yaml"]["suppressions"]] == ["external"]
-    assert "docs/codes/TF607.md" in run["tool"]["driver"]["rules"][0]["help"]["text"]
+
+
+def test_a_sarif_rule_has_its_whole_page_because_a_viewer_has_no_other_source(trainform):
+    (run,) = json.loads(trainform("validate", "--format", "sarif").out)["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert rules
+    for rule in rules:
+        assert rule["help"]["markdown"] == rule["help"]["text"]
+        assert rule["help"]["text"] == (PAGES / f"{rule['id']}.md").read_text(encoding="utf-8")
 
 
 def test_a_terminal_shows_one_of_a_kind_and_a_pipe_all(root, trainform, monkeypatch):
@@ -217,7 +227,7 @@ def test_a_terminal_shows_one_of_a_kind_and_a_pipe_all(root, trainform, monkeypa
     short = trainform("validate").out
     assert short.count("warning TF607") == 1
     assert "1 more TF607: --all shows them" in short
-    assert "docs/codes/TF607.md" in short
+    assert "cause and cure: trainform explain TF607\n" in short
     assert short.endswith("2 warnings in 2 files\n")
     assert trainform("validate", "--all").out.count("warning TF607") == 2
 

@@ -32,6 +32,7 @@ DIAGNOSTIC = {
     "plugin",
     "object",
     "objectField",
+    "jobs",
 }
 
 

@@ -8,7 +8,7 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.documents import render_result, validate_result
 
 PROBLEM = Diagnostic("TF201", "error", "runtime not found", "did you mean …?", ("spec", "runtimeRef"))
-PROBLEM_JSON = {
+PROBLEM_JSON: dict[str, object] = {
     "code": "TF201",
     "severity": "error",
     "message": "runtime not found",
@@ -20,6 +20,7 @@ PROBLEM_JSON = {
     "plugin": None,
     "object": None,
     "objectField": None,
+    "jobs": [],
 }
 
 

@@ -263,7 +263,7 @@ def test_a_pod_group_needs_its_scheduler(objects, expected):
 
 def test_an_unknown_scheduler_is_told_in_the_same_words_for_all_jobs():
     one, two = told(job("one"), job("two"), GANG, environment())
-    assert one == two
+    assert one._replace(jobs=()) == two._replace(jobs=())
 
 
 TORCH = runtime("rt", policy={"torch": {}})

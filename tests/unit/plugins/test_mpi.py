@@ -196,6 +196,21 @@ def test_variables_that_reach_the_launcher_only_are_told():
 
 
 @pytest.mark.parametrize(
+    ("command", "reaches"),
+    [
+        (["mpirun", "-x", "{}", "python", "train.py"], True),
+        (["mpirun", "-x", "{}=1", "python", "train.py"], True),
+        (["sh", "-c", "mpirun -x {} python train.py"], True),
+        (["mpirun", "-x", "OTHER", "python", "train.py"], False),
+        (["mpirun", "--max-x {}", "python"], False),
+    ],
+)
+def test_variables_that_mpirun_passes_on_reach_the_nodes(command, reaches):
+    words = [word.replace("{}", "LR") for word in command]
+    assert bool(told(compiled({**TRAINER, "command": words, "args": None}), "TF322")) != reaches
+
+
+@pytest.mark.parametrize(
     ("trainer", "policy", "jobs", "field"),
     [
         (

@@ -93,8 +93,8 @@ def check(
     _print(found, form)
     for package in sorted(result.changed_plugins):
         print_line(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", sys.stderr)
-    print_diagnostics(result.faults, sys.stderr)
-    if result.faults:
+    print_diagnostics([*result.faults, *result.unselected], sys.stderr)
+    if has_errors([*result.faults, *result.unselected]):
         return FAULTY
     return OK if all(each.is_good for each in found) else DIFFERS
 

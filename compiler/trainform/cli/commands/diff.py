@@ -50,10 +50,9 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
         raise click.BadParameter(str(error), param_hint="--base") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
-    errors = outcome.errors()
-    print_diagnostics(errors, sys.stderr)
+    print_diagnostics(outcome.left_out(), sys.stderr)
     _print(found, form, full)
-    return report_failures(outcome.failures) or (FAULTY if errors else DIFFERS if found.jobs else OK)
+    return report_failures(outcome.failures) or (FAULTY if outcome.errors() else DIFFERS if found.jobs else OK)
 
 
 def _print(found: Diff, form: str, full: bool) -> None:

@@ -1,7 +1,8 @@
-"""`trainform explain`: what set each field of a rendered job."""
+"""`trainform explain`: what set each field of a rendered job, or what a diagnostic code means."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from trainform.workspace.review.explain import Told
 
 
+_CODE = re.compile(r"TFD?[0-9]+")
+"""No name of a job, which has no capitals."""
+
+
 class Explained(NamedTuple):
     """One job in one environment, and the requested fields of each object."""
 
@@ -30,12 +35,17 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what set each field of a rendered job.
+    """Show what set each field of a rendered job, or what a code such as TF614 means.
 
     JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
     image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or
     JobSet/llm: before the path.
     For a single field, also shows values that were overridden.
+
+    \b
+    Instead of a job, name a diagnostic code to read its cause, an example and
+    the cure:
+      trainform explain TF614
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
@@ -44,6 +54,10 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     from trainform.workspace.discovery import discover
     from trainform.workspace.review.explain import gather
 
+    if _CODE.fullmatch(job):
+        if field is not None:
+            raise click.UsageError(f"{job} is a code, and codes have no fields: leave out {field}")
+        return _explain_code(job, form)
     recorder = Recorder()
     found = gather(discover(chosen_root(root), env), [job], recorder)
     errors = folded(error for outcome in found.outcomes for error in outcome.errors())
@@ -52,6 +66,23 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
     _print(_chosen(explained, field), form, whole=field is None, several=len(explained) > 1)
     failures = [failure for outcome in found.outcomes for failure in outcome.failures]
     return report_failures(failures) or (FAULTY if errors else OK)
+
+
+def _explain_code(code: str, form: str) -> int:
+    """Print the page of a code. Raises BadParameter if there is none."""
+    from trainform.cli.terminal import print_result, print_text
+    from trainform.diagnostics.codes import CODES
+    from trainform.diagnostics.suggest import did_you_mean
+    from trainform.io.resources import code_page
+
+    if code not in CODES:
+        hint = did_you_mean(code, CODES) or "trainform explain TF101 shows the page of a code"
+        raise click.BadParameter(f"there is no code {code}: {hint}", param_hint="JOB")
+    if form == "json":
+        print_result("ExplainResult", code=code, title=CODES[code], page=code_page(code))
+    else:
+        print_text(code_page(code))
+    return OK
 
 
 def _explained(told: Sequence[Told], recorder: Recorder) -> list[Explained]:

@@ -42,7 +42,7 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]
     errors = folded(error for outcome in outcomes for error in outcome.errors())
-    print_diagnostics(errors, sys.stderr)
+    print_diagnostics([each for outcome in outcomes for each in outcome.left_out()], sys.stderr)
     behind = tuple(Behind(cause.message, len(jobs)) for cause, jobs in found.behind.items())
     diff = compared.diff if compared else None
     _write(Report(found.fleets, behind, tuple(map(one_line, errors)), diff, base if compared else ""), chosen, output)

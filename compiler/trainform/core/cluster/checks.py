@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainform.core.secrets import key_secrets
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
@@ -21,19 +22,13 @@ if TYPE_CHECKING:
 
 
 def check_cluster(plan: Plan) -> None:
-    """Report it at the lines that set it."""
+    """Report what the cluster would refuse or drop of the JobSet, or could not start, whenever that was rendered."""
     jobset = plan.jobset
     if jobset is None:
         return
     if plan.destination.given is not None:
         for job in jobset.jobs:
             _references_exist(plan, jobset, job)
-    check_admission(plan, jobset)
-
-
-def check_admission(plan: Plan, jobset: JobSetView) -> None:
-    """Report what the cluster would refuse or drop of a JobSet, whenever that was rendered."""
-    if plan.destination.given is not None:
         _is_old_enough(plan, jobset)
     if plan.facts.objects:
         _check_facts(plan, jobset)
@@ -103,6 +98,6 @@ def _made_by_the_job(plan: Plan, jobset: JobSetView) -> set[tuple[str, str]]:
     return {
         *EVERYWHERE,
         *((tree["kind"], name_of(tree)) for tree in plan.objects),
-        *(("Secret", need.name) for need in plan.secrets),
+        *(("Secret", name) for name in (*key_secrets(plan.stable_name), *(need.name for need in plan.secrets))),
         *(("PersistentVolumeClaim", f"{name}-{plan.name}") for name in names),
     }

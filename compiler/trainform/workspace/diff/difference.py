@@ -38,6 +38,7 @@ from trainform.workspace.discovery import Workspace, load_files
 from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
 from trainform.workspace.review.capacity import pricing_of
+from trainform.workspace.selection import unselected_jobs
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -157,13 +158,15 @@ def _read(workspace: Workspace, scope: ChangeScope, found: Overview) -> _Working
     """Reads and compiles what the change may affect."""
     repository = workspace.repository
     files = None if scope.files is None else [f"{repository.root}/{file}" for file in scope.files]
-    environments = Workspace(repository, workspace.problems, workspace.asked, files).read()
+    changed = Workspace(repository, workspace.problems, workspace.asked, files)
+    environments = changed.read()
+    alone = unselected_jobs(changed, environments, None)
     frozen = {job.id for each in environments for job in take_frozen(each, found.locks)}
     for each in environments:
         each.partial = True
     hidden = _hidden_environments(workspace, {each.name for each in environments})
     broken = filter(None, map(found.locks.broken, found.others()))
-    outcome = compile_environments(environments, [*workspace.problems, *hidden, *broken], wants_job=False)
+    outcome = compile_environments(environments, [*workspace.problems, *alone, *hidden, *broken], wants_job=False)
     return _WorkingTree(
         workspace=workspace,
         scope=scope,

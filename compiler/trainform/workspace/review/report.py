@@ -12,6 +12,7 @@ from trainform.workspace.behind import Behind, behind, current_inputs
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
 from trainform.workspace.review.capacity import UNREADABLE, has_sound_facts, pricing_of
+from trainform.workspace.selection import unselected_jobs
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -33,8 +34,9 @@ class Gathered(NamedTuple):
 
 def gather(workspace: Workspace) -> Gathered:
     environments = workspace.read()
+    problems = [*workspace.problems, *unselected_jobs(workspace, environments, None)]
     frozen = {each.name: take_frozen(each, workspace.locks) for each in environments}
-    outcome = compile_environments(environments, workspace.problems, wants_job=False)
+    outcome = compile_environments(environments, problems, wants_job=False)
     current = current_inputs(environments, outcome)
     late = behind(((job.id, job.lock.pins) for jobs in frozen.values() for job in jobs), current)
     notes = _notes(late)

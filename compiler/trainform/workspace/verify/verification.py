@@ -25,7 +25,9 @@ from trainform.workspace.compilation import compile_environments
 from trainform.workspace.frozen import (
     take_frozen,
 )
+from trainform.workspace.lints import Judgement, judge_problems
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
+from trainform.workspace.selection import unselected_jobs
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared.survey import Survey
 from trainform.workspace.verify.applied import judge_behind
@@ -41,15 +43,16 @@ if TYPE_CHECKING:
 @dataclass(slots=True, kw_only=True)
 class Verification:
     """Results for some or all jobs. `problems` are those of malformed or unreadable files; `faults` are errors of stale
-    jobs, which keep `render` from fixing them. `present` jobs have a TrainJob, in any shard. `changed_plugins` are
-    packages whose code changed without a new version, so their jobs are unproven. `in_one_piece`: all job files were
-    read together, and may hold other documents than TrainJobs. `facts` are for the cache; all jobs in `clean_files` are
-    good."""
+    jobs, which keep `render` from fixing them; `unselected` warns of jobs that nothing renders. `present` jobs have a
+    TrainJob, in any shard. `changed_plugins` are packages whose code changed without a new version, so their jobs are
+    unproven. `in_one_piece`: all job files were read together, and may hold other documents than TrainJobs. `facts` are
+    for the cache; all jobs in `clean_files` are good."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     problems: list[Diagnostic] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
     faults: list[Diagnostic] = field(default_factory=list)
+    unselected: list[Diagnostic] = field(default_factory=list)
     present: set[JobId] = field(default_factory=set)
     changed_plugins: set[str] = field(default_factory=set)
     in_one_piece: bool = False
@@ -67,6 +70,7 @@ class Verification:
             whole.problems += part.problems
             whole.verdicts += part.verdicts
             whole.faults += part.faults
+            whole.unselected += part.unselected
             whole.present |= part.present
             whole.changed_plugins |= part.changed_plugins
             whole.in_one_piece |= part.in_one_piece
@@ -116,6 +120,7 @@ def _verify_chunk(
     locks = workspace.locks.fresh()
     stats = ChunkStats.of(environments, chunk)
     problems = [problem for each in environments for problem in each.sources.diagnostics]
+    unselected = judge_problems(unselected_jobs(workspace, environments, chunk.files), workspace.lints, Judgement())
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
     examination = Examination.of(environments, locks)
     verdicts = examination.verdicts()
@@ -126,6 +131,7 @@ def _verify_chunk(
         problems=chunk.portable([*chunk.own(problems), *namesakes]),
         verdicts=verdicts,
         faults=chunk.portable(faults),
+        unselected=chunk.portable(unselected),
         present={*examination.present, *elsewhere},
         changed_plugins=examination.changed_plugins(),
         in_one_piece=chunk.is_whole,
@@ -160,7 +166,7 @@ def _holds(locks: LockStore, job: JobId, name: str) -> bool:
 
 def _remember(found: Verification, examination: Examination, chunk: Chunk) -> None:
     """For the cache: good jobs in files with only good jobs and no findings."""
-    noted = {each.file for each in (*found.problems, *found.faults)}
+    noted = {each.file for each in (*found.problems, *found.faults, *found.unselected)}
     noted |= {examination.files[each.job] for each in found.verdicts if not each.is_good}
     found.clean_files = [file for file in chunk.files or () if file not in noted]
     clean = set(found.clean_files)
