@@ -67,13 +67,16 @@ def cache_option(command: F) -> F:
 
 
 class Command(click.Command):
-    """A command that reports InvocationError as a usage error of click."""
+    """A command that reports InvocationError as a usage error of click, and plugins that do not load."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        from trainform.core.registry import PluginError
         from trainform.workspace import InvocationError
 
         try:
             return super().invoke(ctx)
+        except PluginError as error:
+            raise click.ClickException(str(error)) from error
         except InvocationError as error:
             if error.option:
                 raise click.BadParameter(str(error), ctx, param_hint=error.option) from error

@@ -11,8 +11,9 @@ from trainform.api import Runtime, TrainJob, read
 from trainform.api.runtime import RuntimeSpec
 from trainform.core.cluster.checks import check_admission
 from trainform.core.destination import Destination
-from trainform.core.pipeline import Pipeline, PluginFailure
+from trainform.core.pipeline import Pipeline
 from trainform.core.plan import Plan
+from trainform.core.plugin import PluginFailure
 from trainform.diagnostics import Diagnostic
 from trainform.k8s.tree import metadata_of, object_name
 
@@ -62,7 +63,7 @@ def _judged(frozen: Applied, inputs: Inputs, destination: Destination, pipeline:
     try:
         pipeline.judge(plan)
     except PluginFailure as failure:
-        plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
+        plan.report(failure.code, str(failure), hint=failure.hint)
         return plan.diagnostics
     if plan.jobset is not None:
         check_admission(plan, plan.jobset)

@@ -33,6 +33,11 @@ whose variables come after the TrainJob's; `jobset` is the last to change anythi
 `lifecycle` and `lints` only inspect the result."""
 
 
+def is_shipped(name: str) -> bool:
+    """Whether a plugin is trainform's own."""
+    return name in ORDER
+
+
 class PluginError(Exception):
     """An unusable plugin. The message names the plugin and what to do."""
 
@@ -70,7 +75,7 @@ def _load(entry_point: EntryPoint) -> Installed:
     try:
         module, _, attribute = entry_point.value.partition(":")
         plugin = getattr(import_module(module), attribute)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"plugin {entry_point.name!r} cannot be loaded: {error}") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"plugin {entry_point.name!r} is not a subclass of trainform.Plugin")

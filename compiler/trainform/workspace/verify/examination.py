@@ -11,9 +11,8 @@ from trainform.diagnostics import Diagnostic
 from trainform.io.paths import JobId, lockfile_path, snapshot_file
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
-from trainform.workspace.behind import third_party, third_party_code
 from trainform.workspace.compilation import shipped_catalogue
-from trainform.workspace.fingerprint import changed_code, digest_of, digests_of_files
+from trainform.workspace.fingerprint import changed_plugins, digest_of, digests_of_files
 from trainform.workspace.frozen import (
     FrozenJob,
     Rebuilt,
@@ -26,6 +25,7 @@ from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.verify.verdict import Verdict
 
 if TYPE_CHECKING:
+    from trainform.installed import PluginSet
     from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.lockfile import Pins
     from trainform.workspace.state import JobOnDisk, LockStore
@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob."""
+    """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob, `faults`
+    are errors of plugins that keep a job from being compiled again."""
 
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
-    versions: Mapping[str, str] = field(default_factory=third_party)
-    code: Mapping[str, str] = field(default_factory=third_party_code)
+    plugins: PluginSet
+    faults: list[Diagnostic] = field(default_factory=list)
     frozen: Mapping[JobId, FrozenJob] = field(default_factory=dict)
     files: Mapping[JobId, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore) -> Examination:
+    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore, plugins: PluginSet) -> Examination:
         frozen = {job.id: job for each in environments for job in frozen_jobs(each, locks)}
         files = {
             job_id(each, document): document.file
@@ -51,7 +52,7 @@ class Examination:
             for document in each.train_jobs()
             if is_selected(each, document)
         }
-        return cls(environments=environments, locks=locks, frozen=frozen, files=files)
+        return cls(environments=environments, locks=locks, plugins=plugins, frozen=frozen, files=files)
 
     @property
     def present(self) -> Collection[JobId]:
@@ -93,12 +94,14 @@ class Examination:
 
     def _is_provable(self, job: FrozenJob) -> bool:
         pins = job.lock.pins
-        is_ours = pins.compiler == __version__ and pins.plugins == self.versions
-        return is_ours and not changed_code(pins, self.versions, self.code) and self._has_keys(job.id, pins)
+        return pins.compiler == __version__ and not self._changed(pins) and self._has_keys(job.id, pins)
 
     def changed_plugins(self) -> set[str]:
-        """Packages whose code changed without a new version since a frozen job was rendered."""
-        return {name for job in self.frozen.values() for name in changed_code(job.lock.pins, self.versions, self.code)}
+        """How plugin packages changed since frozen jobs were rendered."""
+        return {change for job in self.frozen.values() for change in self._changed(job.lock.pins)}
+
+    def _changed(self, pins: Pins) -> list[str]:
+        return changed_plugins(pins, self.plugins.versions, self.plugins.code)
 
     def _has_keys(self, job: JobId, pins: Pins) -> bool:
         """Whether the key files are the ones copied in; replaced ones exist only as rendered copies."""
