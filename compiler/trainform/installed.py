@@ -96,15 +96,16 @@ class PluginSet(NamedTuple):
     @property
     def versions(self) -> dict[str, str]:
         """Versions of third-party packages, by name."""
-        return {each.package: each.version for each in self._foreign}
+        return {each.package: each.version for each in self.third_party}
 
     @property
     def code(self) -> Mapping[str, str]:
         """Digests of the code of third-party packages, by name."""
-        return _digests(self._foreign)
+        return _digests(self.third_party)
 
     @property
-    def _foreign(self) -> tuple[EntryPoint, ...]:
+    def third_party(self) -> tuple[EntryPoint, ...]:
+        """The plugins of other packages."""
         return tuple(each for each in self.entry_points if each.package not in ("", OURS))
 
 

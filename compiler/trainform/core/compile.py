@@ -13,6 +13,7 @@ from trainform.core.destination import Destination
 from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.gitops import content_hash
+from trainform.core.guests.settings import NO_SETTINGS, PluginSettings, read_settings
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline
@@ -75,6 +76,7 @@ class Shared(NamedTuple):
     failures: list[PluginFailure]
     originals: Originals | None = None
     strict: bool = False
+    settings: PluginSettings = NO_SETTINGS
 
 
 def compile_documents(
@@ -117,7 +119,10 @@ def _compile(
     partial: bool,
     strict: bool = False,
 ) -> Compilation:
-    shared = Shared(inputs, Destination.of(inputs), catalogue, pipeline, [], originals, strict)
+    settings = _settings(inputs, pipeline)
+    if settings.unusable:
+        pipeline = pipeline.of_usable(settings.unusable)
+    shared = Shared(inputs, Destination.of(inputs), catalogue, pipeline, [], originals, strict, settings)
     if originals is not None:
         originals.watch_shared(inputs)
     selected = [item for item in inputs.jobs if shared.destination.selects(item)]
@@ -192,6 +197,7 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
         facts=shared.inputs.facts,
         keys=shared.inputs.keys,
         trainer=_trainer(job),
+        plugin_settings=shared.settings.models,
         destination=shared.destination,
         framework=_framework(model),
         ledger=Ledger(copies=[] if shared.pipeline.observe else None),
@@ -254,10 +260,20 @@ def _result(
     )
 
 
+def _settings(inputs: Inputs, pipeline: Pipeline) -> PluginSettings:
+    """The settings of plugins. Problems are added to the inputs' diagnostics."""
+    given = inputs.environment is not None and inputs.environment.document.tree.get("spec", {})
+    if not pipeline.guests and not (isinstance(given, dict) and "plugins" in given):
+        return NO_SETTINGS
+    settings = read_settings(inputs.environment, pipeline.plugins)
+    inputs.diagnostics += settings.diagnostics
+    return settings
+
+
 def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
     """An error on each job of an unusable Environment."""
     environment = shared.inputs.environment
-    if environment is None or environment.sound:
+    if (environment is None or environment.sound) and not shared.settings.unusable:
         return []
     message = f"Environment {shared.destination.name!r} has errors, so none of its jobs can be rendered"
     return [Diagnostic("TF163", "error", message, "fix the Environment first", place=item.document)]

@@ -8,7 +8,7 @@ from trainform.core.plugin import STAGES, Plugin, PluginFailure, failed
 from trainform.core.registry import is_shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trainform.core.plan import Plan
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class Pipeline(NamedTuple):
     """The plugins of each stage, with their methods; `applies` counts as a stage. `observe(stage, plugin, plan)` is
     called after each plugin of a stage, and once before the first stage with empty names. It must change nothing.
-    `guests`: the names of third-party plugins."""
+    `guests`: the names of third-party plugins among `plugins`."""
 
+    plugins: tuple[Plugin, ...]
     stages: Mapping[str, tuple[Step, ...]]
     observe: Observer | None = None
     guests: tuple[str, ...] = ()
@@ -32,7 +33,12 @@ class Pipeline(NamedTuple):
             stage: tuple((plugin, _act(plugin, stage)) for plugin in plugins if _takes_part(plugin, stage))
             for stage in ("applies", *STAGES)
         }
-        return cls(stages, observe, tuple(each.name for each in plugins if not is_shipped(each.name)))
+        guests = tuple(each.name for each in plugins if not is_shipped(each.name))
+        return cls(tuple(plugins), stages, observe, guests)
+
+    def of_usable(self, unusable: Collection[str]) -> Pipeline:
+        """The pipeline without some plugins."""
+        return Pipeline.of([each for each in self.plugins if each.name not in unusable], self.observe)
 
     def without(self, stage: str, plugin: Plugin) -> Pipeline:
         """The pipeline without one extension point of one plugin, unobserved."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.core.destination import patch_path
@@ -17,11 +17,14 @@ from trainform.diagnostics.deviations import DEVIATIONS
 from trainform.diagnostics.order import has_errors
 from trainform.k8s.tree import Tree, object_name, value_at
 
+Kind = TypeVar("Kind", bound="Model")
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
+    from trainform.api.base import Model
     from trainform.core.destination import Destination
     from trainform.core.guests.originals import Original
     from trainform.source import Document
@@ -70,6 +73,7 @@ class Plan:
     keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+    plugin_settings: Mapping[type[Model], Model] = field(default_factory=dict)
     builders: dict[int, str] = field(default_factory=dict)
     """By the `id` of an object: the plugin that built it; none for the runtime's companions."""
     watched: Sequence[Original] = ()
@@ -79,6 +83,12 @@ class Plan:
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
+
+    def settings(self, kind: type[Kind]) -> Kind:
+        """The settings of the plugin whose attribute `settings` is `kind`, from the Environment's `spec.plugins`."""
+        found = self.plugin_settings[kind]
+        assert isinstance(found, kind)
+        return found
 
     @property
     def environment(self) -> Environment:

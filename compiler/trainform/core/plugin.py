@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainform.api.base import Model
     from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
 
@@ -31,6 +32,9 @@ class Plugin:
     """
 
     name: ClassVar[str]
+
+    settings: ClassVar[type[Model] | None] = None
+    """What the plugin reads from `spec.plugins.<name>` of an Environment; see `Plan.settings`."""
 
     judges_frozen: ClassVar[bool] = False
     """Whether `check` is also called with objects that were rendered earlier from other inputs, and are still applied.

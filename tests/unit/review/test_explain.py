@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from support.golden import GoldenCase, golden_cases, plugins_for
+from support.golden import golden_cases, plugins_for
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
@@ -26,9 +26,10 @@ from trainform.review.explain.owner import Owner
 from trainform.review.explain.owners import Field, Recorder, explain
 from trainform.review.explain.text import render_explained
 from trainform.source import load
+from trainform.testing import GoldenCase
 
 ROOT = Path(__file__).parents[3]
-CASES = [pytest.param(case, id=case.id) for case in golden_cases()]
+CASES = [pytest.param(case, id=str(case)) for case in golden_cases()]
 RUNTIMES = [file.stem for file in sorted((ROOT / "runtimes").glob("*.yaml"))]
 
 JOB = """\

@@ -65,11 +65,33 @@ class Examination:
         provable = [job for job in intact if self._is_provable(job)]
         rebuilt, problems = rebuild(self.locks.repository, self.environments, provable, shipped_catalogue())
         damaged = {problem.file for problem in problems}
-        judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable}
+        faults = {id(job.document): job for job in provable}
+        self.faults += [each for each in problems if id(each.place) in faults]
+        unable = {faults[id(each.place)].id for each in self.faults}
+        judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable if job.id not in unable}
+        self.faults += filter(None, (self._unsteady(job, rebuilt, judged) for job in provable if job.id not in unable))
         damaged |= self._damaged_snapshots(job for job in intact if job.id not in judged)
         missing = missing_snapshots(self.locks.repository.root, intact)
         judged |= {job.id: lost for job in intact if (lost := _without_snapshot(job, missing, damaged))}
         return [judged.get(each.job, each) for each in found]
+
+    def _unsteady(
+        self, job: FrozenJob, rebuilt: Mapping[JobId, Rebuilt], judged: dict[JobId, Verdict]
+    ) -> Diagnostic | None:
+        """An error if a job that seems edited comes out differently when compiled once more: then its manifests prove
+        nothing, and a plugin is to blame. Trainform's own never do that."""
+        if judged[job.id].is_good or not self.plugins.versions or job.id not in rebuilt:
+            return None
+        again, _ = rebuild(self.locks.repository, self.environments, [job], shipped_catalogue())
+        if again.get(job.id) == rebuilt[job.id]:
+            return None
+        judged[job.id] = Verdict(job.id, "unproven")
+        names = [each.name for each in self.plugins.third_party]
+        message = (
+            "compiled again from the same inputs, this job is different: only a plugin of another package can do that"
+        )
+        hint = f"report this bug to the authors of the plugin; used here: {', '.join(names)}"
+        return Diagnostic("TF906", "error", message, hint, place=job.document)
 
     def by_digests(self, job: JobId) -> Verdict:
         """Judge by digests alone; a job is unproven if they all match."""
