@@ -17,7 +17,7 @@ HEAD = """\
 
 Everything that `trainform.plugin` holds, generated from the code. [Writing a plugin](plugins.md) explains its use.
 """
-FIRST = ("Plugin", "Plan", "PodSet", "Settings")
+FIRST = ("Plugin", "Plan", "PodSet", "PluginSettings")
 LONGEST = 60
 
 

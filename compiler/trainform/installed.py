@@ -74,14 +74,14 @@ class PluginSet(NamedTuple):
 
     def following(self, rules: PluginRules) -> PluginSet:
         """Those that a repository uses."""
-        off = {each.plugin for each in rules.off}
+        disabled = {each.plugin for each in rules.disabled}
         packages = None if rules.required is None else {normal(each.package) for each in rules.required}
         return PluginSet(
             tuple(
                 each
                 for each in self.entry_points
                 if each.package == OURS
-                or (each.name not in off and (packages is None or normal(each.package) in packages))
+                or (each.name not in disabled and (packages is None or normal(each.package) in packages))
             )
         )
 
@@ -133,10 +133,10 @@ def normal(package: str) -> str:
 
 def unmet(rules: PluginRules, installed: PluginSet) -> list[Diagnostic]:
     """An error for each required package that is missing or has another version, and for each plugin that cannot be
-    off."""
+    disabled."""
     packages = {normal(each.package): each for each in installed.entry_points} if rules.required else {}
     problems = [_unmet(each, packages.get(normal(each.package))) for each in rules.required or ()]
-    return [*filter(None, problems), *_not_off(rules, installed)]
+    return [*filter(None, problems), *_not_disabled(rules, installed)]
 
 
 def _unmet(wanted: RequiredPackage, found: EntryPoint | None) -> Diagnostic | None:
@@ -156,13 +156,11 @@ def _unmet(wanted: RequiredPackage, found: EntryPoint | None) -> Diagnostic | No
     return Diagnostic("TF171", "error", message, hint, place=wanted.place)
 
 
-def _not_off(rules: PluginRules, installed: PluginSet) -> Iterator[Diagnostic]:
+def _not_disabled(rules: PluginRules, installed: PluginSet) -> Iterator[Diagnostic]:
     foreign = {each.name for each in installed.entry_points if each.package != OURS}
-    for each in rules.off:
+    for each in rules.disabled:
         if is_shipped(each.plugin):
-            message = (
-                f"plugin {each.plugin} is part of trainform and cannot be off: without it, jobs would train wrongly"
-            )
+            message = f"plugin {each.plugin} is part of trainform: without it, jobs would train wrongly"
             hint = "it acts only where a job or runtime asks for it; set the severity of findings in `lints`"
             yield Diagnostic("TF172", "error", message, hint, place=each.place)
         elif each.plugin not in foreign and (near := did_you_mean(each.plugin, foreign)):

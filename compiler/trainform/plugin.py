@@ -77,6 +77,6 @@ if TYPE_CHECKING:
     from trainform.api.scheduling import Topology as Topology
 
 
-class Settings(_Model):
+class PluginSettings(_Model):
     """Base class of a plugin's settings: fields with types and defaults, as in a pydantic model, in camelCase in YAML.
     An unknown field and a wrong type are errors at their line."""

@@ -11,7 +11,7 @@ from trainform.api import Runtime, TrainJob, read
 from trainform.api.runtime import RuntimeSpec
 from trainform.core.cluster.checks import check_admission
 from trainform.core.destination import Destination
-from trainform.core.guests.settings import PluginSettings, read_settings
+from trainform.core.guests.settings import SettingsOfPlugins, read_settings
 from trainform.core.pipeline import Pipeline
 from trainform.core.plan import Plan
 from trainform.core.plugin import PluginFailure
@@ -44,7 +44,7 @@ def judge(frozen: Iterable[Applied], inputs: Inputs, plugins: Sequence[Plugin]) 
 
 
 def _judged(
-    frozen: Applied, inputs: Inputs, destination: Destination, pipeline: Pipeline, settings: PluginSettings
+    frozen: Applied, inputs: Inputs, destination: Destination, pipeline: Pipeline, settings: SettingsOfPlugins
 ) -> list[Diagnostic]:
     found = read(frozen.job)
     jobset = next((each.tree for each in frozen.objects if each.tree.get("kind") == "JobSet"), None)

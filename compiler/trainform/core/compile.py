@@ -13,7 +13,7 @@ from trainform.core.destination import Destination
 from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.gitops import content_hash
-from trainform.core.guests.settings import NO_SETTINGS, PluginSettings, read_settings
+from trainform.core.guests.settings import NO_SETTINGS, SettingsOfPlugins, read_settings
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline
@@ -76,7 +76,7 @@ class Shared(NamedTuple):
     failures: list[PluginFailure]
     originals: Originals | None = None
     strict: bool = False
-    settings: PluginSettings = NO_SETTINGS
+    settings: SettingsOfPlugins = NO_SETTINGS
 
 
 def compile_documents(
@@ -260,7 +260,7 @@ def _result(
     )
 
 
-def _settings(inputs: Inputs, pipeline: Pipeline) -> PluginSettings:
+def _settings(inputs: Inputs, pipeline: Pipeline) -> SettingsOfPlugins:
     """The settings of plugins. Problems are added to the inputs' diagnostics."""
     given = inputs.environment is not None and inputs.environment.document.tree.get("spec", {})
     if not pipeline.guests and not (isinstance(given, dict) and "plugins" in given):

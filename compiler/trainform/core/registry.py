@@ -62,11 +62,11 @@ class EntryPoint(NamedTuple):
 def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
     """The plugin of each entry point, in running order. Raises PluginError for one that does not load, is no plugin, or
     takes another's name: skipping it would render something else than requested."""
-    found: dict[str, Installed] = {}
+    declared: dict[str, EntryPoint] = {}
     for entry_point in entry_points:
-        if entry_point.name in found:
-            raise PluginError(_taken(entry_point, found[entry_point.name]))
-        found[entry_point.name] = _load(entry_point)
+        if (earlier := declared.setdefault(entry_point.name, entry_point)) is not entry_point:
+            raise PluginError(_taken(entry_point, earlier))
+    found = {name: _load(each) for name, each in declared.items()}
     third_party = sorted(found.keys() - set(ORDER))
     return tuple(found[name] for name in (*ORDER, *third_party) if name in found)
 
@@ -83,7 +83,7 @@ def _load(entry_point: EntryPoint) -> Installed:
     return Installed(plugin, entry_point.package, entry_point.version)
 
 
-def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
+def _taken(entry_point: EntryPoint, earlier: EntryPoint) -> str:
     names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
     return f"two packages provide a plugin called {entry_point.name!r}: {names}; uninstall one of them"
 

@@ -49,7 +49,7 @@ CODES: dict[str, str] = {
     "TF165": "gang setting that the scheduler ignores",
     "TF170": "required plugin is not installed",
     "TF171": "required plugin has another version",
-    "TF172": "plugin that cannot be off",
+    "TF172": "plugin that cannot be disabled",
     "TF173": "settings of a plugin that is not used",
     "TF174": "invalid setting of a plugin",
     # TF2xx: linking (references between objects)

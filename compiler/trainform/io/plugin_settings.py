@@ -1,4 +1,4 @@
-"""`plugins` in `trainform.yaml`: the packages with plugins that a repository requires, and the plugins that are off."""
+"""`plugins` in `trainform.yaml`: the packages with plugins that a repository requires, and its disabled plugins."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from trainform.source import Document
 
-PLUGINS, REQUIRED, OFF = "plugins", "required", "off"
-_EXAMPLE = 'write plugins: {required: {acme-trainform: ">=1.2,<2"}, off: [acme-cost]}'
+PLUGINS, REQUIRED, DISABLED = "plugins", "required", "disabled"
+_EXAMPLE = 'write plugins: {required: {acme-trainform: ">=1.2,<2"}, disabled: [acme-cost]}'
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 """The name of a package or a plugin."""
 
@@ -28,7 +28,7 @@ class RequiredPackage(NamedTuple):
     place: Spot
 
 
-class SwitchedOff(NamedTuple):
+class DisabledPlugin(NamedTuple):
     """A plugin that is not used here. `place` is its line."""
 
     plugin: str
@@ -39,13 +39,13 @@ class PluginRules(NamedTuple):
     """`required` lists all third-party packages whose plugins are used; None: those of every installed package are."""
 
     required: tuple[RequiredPackage, ...] | None = None
-    off: tuple[SwitchedOff, ...] = ()
+    disabled: tuple[DisabledPlugin, ...] = ()
 
     @property
     def meaning(self) -> object:
         """The rules without the lines on which they stand."""
         required = None if self.required is None else sorted((each.package, each.versions) for each in self.required)
-        return required, sorted(each.plugin for each in self.off)
+        return required, sorted(each.plugin for each in self.disabled)
 
 
 def plugin_rules(document: Document) -> PluginRules:
@@ -54,7 +54,10 @@ def plugin_rules(document: Document) -> PluginRules:
     required = tree.get(REQUIRED)
     return PluginRules(
         None if required is None else tuple(_requirements(document, required)),
-        tuple(SwitchedOff(name, _spot(document, (PLUGINS, OFF, at))) for at, name in enumerate(tree.get(OFF, []))),
+        tuple(
+            DisabledPlugin(name, _spot(document, (PLUGINS, DISABLED, at)))
+            for at, name in enumerate(tree.get(DISABLED, []))
+        ),
     )
 
 
@@ -78,10 +81,10 @@ def plugin_problems(document: Document) -> list[Diagnostic]:
 
 def _entry(document: Document, key: str, value: Any) -> list[Diagnostic]:
     path: Path = (PLUGINS, key)
-    if key not in (REQUIRED, OFF):
-        hint = did_you_mean(key, (REQUIRED, OFF)) or f"known keys: {REQUIRED}, {OFF}"
+    if key not in (REQUIRED, DISABLED):
+        hint = did_you_mean(key, (REQUIRED, DISABLED)) or f"known keys: {REQUIRED}, {DISABLED}"
         return [_problem(document, path, "unknown field", hint, "TF101")]
-    if key == OFF:
+    if key == DISABLED:
         if not isinstance(value, list):
             return [_problem(document, path, "must be a list of plugins", code="TF102")]
         return [

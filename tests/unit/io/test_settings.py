@@ -23,7 +23,12 @@ def test_folders_can_be_renamed():
     ("text", "code", "line", "hint"),
     [
         ("jobs: jobs\nrenderd: out\n", "TF101", 2, 'did you mean "rendered"?'),
-        ("colour: blue\n", "TF101", 1, "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath"),
+        (
+            "colour: blue\n",
+            "TF101",
+            1,
+            "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, plugins",
+        ),
         ("jobs: 7\n", "TF102", 1, 'write "jobs: jobs"'),
         ("jobs: [a, b]\n", "TF102", 1, 'write "jobs: jobs"'),
         ("jobs: ../other\n", "TF703", 1, 'write "jobs: jobs"'),

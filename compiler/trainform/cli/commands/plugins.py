@@ -23,7 +23,7 @@ FIELDS = ("name", "package", "version", "state")
 def plugins(form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa: ARG001 - shared
     """List the plugins in execution order, and which of them this repository uses.
 
-    A plugin is "off" if trainform.yaml switches it off, and "not required" if trainform.yaml lists the packages
+    A plugin is "disabled" if trainform.yaml says so, and "not required" if trainform.yaml lists the packages
     that it requires without this one. Neither is loaded.
     """
     from trainform.cli.terminal import print_diagnostics, print_result, print_table
@@ -46,7 +46,7 @@ def _rows(workspace: Workspace) -> Iterator[tuple[str, str, str, str]]:
 
     for each in workspace.plugins.load():
         yield each.plugin.name, each.package, each.version, "in use"
-    off = {each.plugin for each in workspace.repository.settings.plugins.off}
+    disabled = {each.plugin for each in workspace.repository.settings.plugins.disabled}
     left_out = {*PluginSet.installed().entry_points} - {*workspace.plugins.entry_points}
     for other in sorted(left_out):
-        yield other.name, other.package, other.version, "off" if other.name in off else "not required"
+        yield other.name, other.package, other.version, "disabled" if other.name in disabled else "not required"

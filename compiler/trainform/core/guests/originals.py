@@ -3,6 +3,7 @@ jobs after it, and what `check` compares with."""
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -51,12 +52,16 @@ class Original(NamedTuple):
     def undo(self) -> Edit:
         """Put back what was there, and tell what was edited."""
         before: Tree = pickle.loads(self.pickled or b"")
-        edit = Edit(self.what, first_difference(before, self.tree))
+        edit = Edit(self.what, first_difference(before, self.tree) or self._difference_of_models())
         self.tree.clear()
         self.tree.update(before)
         if self.item is not None and self.item.model is not None:
             vars(self.item.model).update(vars(read(self.item.document).model))
         return edit
+
+    def _difference_of_models(self) -> Path:
+        now = _serialized(self.item)
+        return first_difference(json.loads(self.serialized), json.loads(now)) if self.serialized and now else ()
 
 
 @dataclass(slots=True)
@@ -123,6 +128,6 @@ def _serialized(item: Input | None) -> bytes | None:
     if item is None or item.model is None:
         return None
     try:
-        return item.model.__pydantic_serializer__.to_json(item.model, warnings=False)
+        return item.model.__pydantic_serializer__.to_json(item.model, by_alias=True, warnings=False)
     except Exception:
         return None

@@ -25,6 +25,10 @@ _OWN = "edit plan.metadata, plan.spec, plan.pod_sets and plan.trainer instead: t
 PLAIN = "use only dict, list, str, int, float, bool and None"
 
 
+class UnplainError(Exception):
+    """An object with values that no manifest can hold."""
+
+
 def guest_act(plugin: Plugin, stage: str) -> Act:
     """An extension point of a third-party plugin, which raises PluginFailure for whatever breaks the rules."""
     method: Act = getattr(plugin, stage)
@@ -123,7 +127,7 @@ def _collides(plugin: Plugin, plan: Plan, tree: Tree, own: Iterable[Tree]) -> bo
         message = f"plugins {first} and {plugin.name} both add {name}"
     else:
         message = f"plugin {plugin.name} adds {name}, which the job has already"
-    hint = "an engine would apply one over the other: rename one, or switch a plugin off in trainform.yaml"
+    hint = "an engine would apply one over the other: rename one, or disable a plugin in trainform.yaml"
     plan.report(COLLIDES, message, hint=hint, path=("metadata", "name"))
     return True
 
@@ -134,7 +138,7 @@ def _identity(tree: Tree) -> tuple[str, ...]:
 
 
 def plain_objects(objects: Iterable[Tree]) -> list[Tree]:
-    """Copies of a job's objects: plugins may have made them of values that outlive the job. Raises TypeError for one
+    """Copies of a job's objects: plugins may have made them of values that outlive the job. Raises UnplainError for one
     with values that no manifest can hold."""
     return [_plain_object(tree) for tree in objects]
 
@@ -142,7 +146,7 @@ def plain_objects(objects: Iterable[Tree]) -> list[Tree]:
 def _plain_object(tree: Tree) -> Tree:
     copy: Tree | None = plain(tree)
     if copy is None:
-        raise TypeError(f"{object_name(tree)} holds values that no manifest can hold: {PLAIN}")
+        raise UnplainError(f"{object_name(tree)} holds values that no manifest can hold: {PLAIN}")
     return copy
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainform.core.plugin import Plugin
 
 
-class PluginSettings(NamedTuple):
+class SettingsOfPlugins(NamedTuple):
     """The settings of each plugin that takes any, by their type, and what is wrong with them. Plugins in `unusable`
     cannot run."""
 
@@ -28,10 +28,10 @@ class PluginSettings(NamedTuple):
     unusable: frozenset[str] = frozenset()
 
 
-NO_SETTINGS = PluginSettings({})
+NO_SETTINGS = SettingsOfPlugins({})
 
 
-def read_settings(item: Input | None, plugins: Iterable[Plugin]) -> PluginSettings:
+def read_settings(item: Input | None, plugins: Iterable[Plugin]) -> SettingsOfPlugins:
     """The settings in an Environment; without one, each plugin's defaults."""
     from trainform.api import Environment  # slow to import, and most runs have none
 
@@ -46,7 +46,7 @@ def read_settings(item: Input | None, plugins: Iterable[Plugin]) -> PluginSettin
         except ValidationError as error:
             told += _invalid(item, name, kind, error)
             unusable.add(name)
-    return PluginSettings(models, told, frozenset(unusable))
+    return SettingsOfPlugins(models, told, frozenset(unusable))
 
 
 def _unused(item: Input | None, name: str, takers: Iterable[str]) -> Diagnostic:
