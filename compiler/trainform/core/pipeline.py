@@ -72,10 +72,6 @@ class Pipeline(NamedTuple):
             self.observe("", "", plan)
         for stage in STAGES[:-1]:
             self._stage(stage, plan, idle)
-        if self.guests:
-            from trainform.core.guests.rules import plain_objects
-
-            plan.objects = plain_objects(plan.objects)
         return idle
 
     def judge(self, plan: Plan) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.guests.rules import UnplainError
 from trainform.core.plugin import PluginFailure
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def failure_of(error: Exception, pipeline: Pipeline, attempt: Attempt) -> Plugin
             attempt(pipeline.without(stage, plugin))
         except Exception:
             continue
-        what = str(error) if isinstance(error, PluginFailure | UnplainError) else repr(error)
+        what = str(error) if isinstance(error, PluginFailure) else repr(error)
         broken = PluginFailure(f"plugin {plugin.name} broke the job in {stage}: {what}", plugin.name)
         broken.__cause__ = error
         return broken

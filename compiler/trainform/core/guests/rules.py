@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Callable, Iterable
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from trainform.core.guests.originals import first_difference, undo
@@ -25,10 +25,6 @@ _OWN = "edit plan.metadata, plan.spec, plan.pod_sets and plan.trainer instead: t
 PLAIN = "use only dict, list, str, int, float, bool and None"
 
 
-class UnplainError(Exception):
-    """An object with values that no manifest can hold."""
-
-
 def guest_act(plugin: Plugin, stage: str) -> Act:
     """An extension point of a third-party plugin, which raises PluginFailure for whatever breaks the rules."""
     method: Act = getattr(plugin, stage)
@@ -41,7 +37,7 @@ def guest_act(plugin: Plugin, stage: str) -> Act:
                 result = [*result]
         except (Exception, SystemExit, GeneratorExit) as error:
             raise failed(plugin.name, stage, error) from error
-        if edits := undo(plan.watched):
+        if plan.watched and (edits := undo(plan.watched)):
             message = f"plugin {plugin.name} edited {edits[0]} in {stage}, which would change other jobs"
             raise PluginFailure(message, plugin.name, EDITED, _OWN)
         if before and before != pickle.dumps(plan.objects):
@@ -93,8 +89,11 @@ def _objects(plugin: Plugin, plan: Plan, result: Any) -> list[Tree]:
 def _own_object(plugin: Plugin, plan: Plan, given: Any) -> Tree:
     """A copy of an object for this job, in its namespace if it names none. An explicit `namespace: None` says that the
     object has none; that is known of Kubernetes' own kinds."""
-    tree = plain(given) if isinstance(given, dict) else None
-    if tree is None:
+    try:
+        tree = plain(given)
+    except (TypeError, RecursionError):
+        tree = None
+    if not isinstance(tree, dict):
         raise _unusable(plugin, f"something that is no plain tree: {PLAIN}")
     metadata = dict(metadata_of(tree))
     missing = [key for key in ("apiVersion", "kind") if not text(tree, key)]
@@ -119,14 +118,16 @@ def _unusable(plugin: Plugin, what: str) -> PluginFailure:
 
 def _collides(plugin: Plugin, plan: Plan, tree: Tree, own: Iterable[Tree]) -> bool:
     """Whether the job has an object of this group, kind, namespace and name already, which is reported."""
-    other = next((each for each in (*plan.objects, *own) if _identity(each) == _identity(tree)), None)
+    name = name_of(tree)
+    namesakes = (each for each in (*plan.objects, *own) if name_of(each) == name)
+    other = next((each for each in namesakes if _identity(each) == _identity(tree)), None)
     if other is None:
         return False
-    name, first = object_name(tree), plan.builders.get(id(other), "")
+    first, shown = plan.builders.get(id(other), ""), object_name(tree)
     if first:
-        message = f"plugins {first} and {plugin.name} both add {name}"
+        message = f"plugins {first} and {plugin.name} both add {shown}"
     else:
-        message = f"plugin {plugin.name} adds {name}, which the job has already"
+        message = f"plugin {plugin.name} adds {shown}, which the job has already"
     hint = "an engine would apply one over the other: rename one, or disable a plugin in trainform.yaml"
     plan.report(COLLIDES, message, hint=hint, path=("metadata", "name"))
     return True
@@ -137,24 +138,16 @@ def _identity(tree: Tree) -> tuple[str, ...]:
     return group, text(tree, "kind"), text(metadata_of(tree), "namespace"), name_of(tree)
 
 
-def plain_objects(objects: Iterable[Tree]) -> list[Tree]:
-    """Copies of a job's objects: plugins may have made them of values that outlive the job. Raises UnplainError for one
-    with values that no manifest can hold."""
-    return [_plain_object(tree) for tree in objects]
+def plain(value: Any) -> Any:
+    """A copy of a tree of plain values. Raises TypeError for other values, such as dates, sets, tuples and endless
+    numbers, and RecursionError for a tree that contains itself."""
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    if value is None or type(value) in _SCALARS or (type(value) is float and isfinite(value)):
+        return value
+    raise TypeError(type(value).__name__)
 
 
-def _plain_object(tree: Tree) -> Tree:
-    copy: Tree | None = plain(tree)
-    if copy is None:
-        raise UnplainError(f"{object_name(tree)} holds values that no manifest can hold: {PLAIN}")
-    return copy
-
-
-def plain(tree: Any) -> Any:
-    """A copy of a tree of plain values; None for one with others (dates, sets, tuples, endless numbers), and for one
-    that contains itself."""
-    try:
-        copy = json.loads(json.dumps(tree, allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return copy if copy == tree else None
+_SCALARS = (str, int, bool)
