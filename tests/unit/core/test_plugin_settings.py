@@ -50,7 +50,7 @@ def run(kind, *more):
         ([], Quota()),
         ([environment()], Quota()),
         ([environment(acme={})], Quota()),
-        ([environment(acme={"maxGpus": 4, "teams": ["a"]})], Quota(maxGpus=4, teams=["a"])),
+        ([environment(acme={"maxGpus": 4, "teams": ["a"]})], Quota.model_validate({"maxGpus": 4, "teams": ["a"]})),
     ],
 )
 def test_a_plugin_reads_its_settings_or_their_defaults(more, settings):
