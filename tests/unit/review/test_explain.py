@@ -418,7 +418,7 @@ class Toy(Plugin):
         plan.pod_sets[0].pod_spec["hostNetwork"] = True
 
     def build(self, plan):
-        metadata = {"name": "toy", "namespace": plan.namespace}
+        metadata = {"name": f"{plan.name}-toy", "namespace": plan.namespace}
         return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}}]
 
 
@@ -428,8 +428,8 @@ class Toy(Plugin):
         ("JobSet/llm", "metadata.labels.toy", "plugin toy (enforce_pod_spec)"),
         ("JobSet/llm", f"{NODE}.containers[1].image", "plugin toy (enforce_pod_spec)"),
         ("JobSet/llm", f"{NODE}.hostNetwork", "plugin toy (pre_build_sync)"),
-        ("ConfigMap/toy", "data.k", "plugin toy (build)"),
-        ("ConfigMap/toy", "metadata.namespace", "TrainJob llm job:5"),
+        ("ConfigMap/llm-toy", "data.k", "plugin toy (build)"),
+        ("ConfigMap/llm-toy", "metadata.namespace", "TrainJob llm job:5"),
     ],
 )
 def test_a_plugin_of_someone_else_is_explained(object: str, field: str, owner: str) -> None:
@@ -471,7 +471,7 @@ class HandsOn(Plugin):
         tree = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": "team", "namespace": plan.namespace},
+            "metadata": {"name": f"{plan.name}-team", "namespace": plan.namespace},
             "data": {"name": plan.job.metadata.annotations["acme.example/team"]},
         }
         plan.record_source(("trainjob", ("metadata", "annotations", "acme.example/team")), "data", "name", object=tree)
@@ -492,7 +492,7 @@ POD = "spec.replicatedJobs[0].template.spec.template.metadata"
         ("JobSet/llm", "spec.coordinator.replicatedJob", "TrainJob llm job:8"),
         ("JobSet/llm", "metadata.labels.zone", "runtime rt rt:3"),
         ("JobSet/llm", "metadata.labels.cost-centre", "Environment prod env:3"),
-        ("ConfigMap/team", "data.name", "TrainJob llm job:7"),
+        ("ConfigMap/llm-team", "data.name", "TrainJob llm job:7"),
         # Not what the TrainJob says:
         ("JobSet/llm", f"{POD}.annotations.acme.example/team", "plugin hands-on (enforce_pod_spec)"),
     ],
