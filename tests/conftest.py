@@ -7,13 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden",
-        action="store_true",
-        help="rewrite golden/*/*/expected; look at the diff before you commit",
-    )
+from trainform.testing import pytest_addoption as pytest_addoption
 
 
 def pytest_configure(config: pytest.Config) -> None:

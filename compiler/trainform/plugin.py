@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainform.api.base import Model as _Model
 from trainform.api.runtime import MpiPolicy as MpiPolicy
 from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
 from trainform.core.gang import Gang as Gang
@@ -75,3 +76,8 @@ if TYPE_CHECKING:
     # Environment models, for annotations: slow to import, and most runs have no Environment.
     from trainform.api.scheduling import KueueScheduling as KueueScheduling
     from trainform.api.scheduling import Topology as Topology
+
+
+class PluginSettings(_Model):
+    """Base class of a plugin's settings: fields with types and defaults, as in a pydantic model, in camelCase in YAML.
+    An unknown field and a wrong type are errors at their line."""

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from support.repositories import Repository, job, runtime
-from trainform import installed
 from trainform.cli.main import run
+from trainform.installed import forget_installed
 
 PLUGIN = """\
 import trainform
@@ -47,9 +47,7 @@ def forget() -> None:
     """What this process knows of installed packages."""
     importlib.invalidate_caches()
     sys.modules.pop("acme", None)
-    installed.declared_plugins.cache_clear()
-    installed.installed_plugins.cache_clear()
-    installed._name_and_version.cache_clear()
+    forget_installed()
 
 
 @pytest.fixture
@@ -100,7 +98,9 @@ def test_code_that_changed_without_a_new_version_is_said_as_such(place, acme, ca
 
 def test_code_that_changed_with_a_new_version_is_another_compiler(place, acme, capfd):
     acme.write("nlp", "2.0")
-    assert states(place, capfd) == ({"unproven"}, "")
+    found, said = states(place, capfd)
+    assert found == {"unproven"}
+    assert said.startswith("plugin package acme changed from 1.0 to 2.0: jobs rendered before are unproven")
 
 
 def test_an_upgrade_takes_the_new_code(place, acme, capfd):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.golden import compiled, files_of, golden_cases
+from support.golden import compiled, golden_cases
+from trainform.testing import files_of
 
 for case in golden_cases():
     for name, text in sorted(files_of(compiled(case)).items()):
-        print(f"{case.id}/{name} {hashlib.sha256(text.encode()).hexdigest()}")
+        print(f"{case}/{name} {hashlib.sha256(text.encode()).hexdigest()}")

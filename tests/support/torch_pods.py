@@ -138,7 +138,7 @@ def torch_pods(id: str, loaded: Loaded) -> Iterator[TorchPod]:
 @cache
 def golden_pods() -> list[TorchPod]:
     """Those of every golden case, whichever plugin it is about."""
-    return [pod for case in golden_cases() for pod in torch_pods(f"golden/{case.id}", case.loaded())]
+    return [pod for case in golden_cases() for pod in torch_pods(f"golden/{case}", case.loaded())]
 
 
 @cache

@@ -125,7 +125,7 @@ def test_no_image_installs_in_another_way(image):
     assert {"!ci", "!LICENSE", "!NOTICE"} <= set(context)
 
 
-@pytest.mark.parametrize("key", ["plugins", "plugin", "requires", "extends", "packages"])
+@pytest.mark.parametrize("key", ["plugin", "requires", "extends", "packages"])
 def test_no_key_of_a_repository_names_a_plugin(key):
     _, problems = parse_settings(f"{key}: [acme-trainform]\n".encode())
     assert [each.code for each in problems] == ["TF101"]

@@ -188,6 +188,9 @@ class EnvironmentSpec(Model):
     """`runtimePatches` for every job, as in a TrainJob and before its own. Default: none."""
     patches: Annotated[list[FinalPatch], absent([])] = Field(default_factory=list)
     """Changes of rendered objects, in their order. Default: none."""
+    plugins: Annotated[dict[str, Tree], absent({})] = Field(default_factory=dict)
+    """Settings of plugins from other packages, by the plugin's name. Default: each plugin's own.
+    Example: `{cost-center: {prefix: ml-}}`."""
     gitops: Annotated[GitOps, absent({})] = Field(default_factory=GitOps.model_construct)
     """How objects reach the cluster. Default: by hand. Example: `{engine: argocd, naming: content-hash}`."""
     prices: Prices | None = None

@@ -111,7 +111,7 @@ def is_verbose() -> bool:
 
 class Command(click.Command):
     """A command with `--quiet` and `--verbose`, whose progress is shown on a terminal. It reports InvocationError as a
-    usage error of click."""
+    usage error of click, and plugins that do not load."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *own, help_option = super().get_params(ctx)
@@ -128,10 +128,13 @@ class Command(click.Command):
             return self._invoked(ctx)
 
     def _invoked(self, ctx: click.Context) -> Any:
+        from trainform.core.registry import PluginError
         from trainform.workspace import InvocationError
 
         try:
             return super().invoke(ctx)
+        except PluginError as error:
+            raise click.ClickException(str(error)) from error
         except InvocationError as error:
             if error.option:
                 raise click.BadParameter(str(error), ctx, param_hint=error.option) from error

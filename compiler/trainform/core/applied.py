@@ -11,8 +11,10 @@ from trainform.api import Runtime, TrainJob, read
 from trainform.api.runtime import RuntimeSpec
 from trainform.core.cluster.checks import check_cluster
 from trainform.core.destination import Destination
-from trainform.core.pipeline import Pipeline, PluginFailure
+from trainform.core.guests.settings import SettingsOfPlugins, read_settings
+from trainform.core.pipeline import Pipeline
 from trainform.core.plan import Plan
+from trainform.core.plugin import PluginFailure
 from trainform.diagnostics import Diagnostic
 from trainform.k8s.tree import metadata_of, object_name
 
@@ -36,11 +38,14 @@ def judge(frozen: Iterable[Applied], inputs: Inputs, plugins: Sequence[Plugin]) 
     if inputs.environment is not None and not inputs.environment.sound:
         return [[] for _ in frozen]
     destination = Destination.of(replace(inputs, diagnostics=[]))
-    pipeline = Pipeline.of([each for each in plugins if each.judges_frozen])
-    return [_judged(each, inputs, destination, pipeline) for each in frozen]
+    settings = read_settings(inputs.environment, plugins)
+    able = [each for each in plugins if each.judges_frozen and each.name not in settings.unusable]
+    return [_judged(each, inputs, destination, Pipeline.of(able), settings) for each in frozen]
 
 
-def _judged(frozen: Applied, inputs: Inputs, destination: Destination, pipeline: Pipeline) -> list[Diagnostic]:
+def _judged(
+    frozen: Applied, inputs: Inputs, destination: Destination, pipeline: Pipeline, settings: SettingsOfPlugins
+) -> list[Diagnostic]:
     found = read(frozen.job)
     jobset = next((each.tree for each in frozen.objects if each.tree.get("kind") == "JobSet"), None)
     if jobset is None or not isinstance(found.model, TrainJob):
@@ -54,6 +59,7 @@ def _judged(frozen: Applied, inputs: Inputs, destination: Destination, pipeline:
         metadata=metadata_of(jobset),
         spec={},
         destination=destination,
+        plugin_settings=settings.models,
         facts=inputs.facts,
         keys=inputs.keys,
         objects=[each.tree for each in frozen.objects],
@@ -62,7 +68,7 @@ def _judged(frozen: Applied, inputs: Inputs, destination: Destination, pipeline:
     try:
         pipeline.judge(plan)
     except PluginFailure as failure:
-        plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
+        plan.report(failure.code, str(failure), hint=failure.hint)
         return plan.diagnostics
     check_cluster(plan)
     return [each for each in plan.diagnostics if any(each.place is document for document in frozen.objects)]

@@ -14,9 +14,10 @@ from trainform.core.destination import Destination
 from trainform.core.finish import finish
 from trainform.core.gang import effective_gang
 from trainform.core.gitops import content_hash
+from trainform.core.guests.settings import NO_SETTINGS, SettingsOfPlugins, read_settings
 from trainform.core.inputs import Input, Inputs, sort
 from trainform.core.patches.runtime import apply_runtime_patches
-from trainform.core.pipeline import Pipeline, PluginFailure
+from trainform.core.pipeline import Pipeline
 from trainform.core.plan import Plan
 from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import Ledger
@@ -24,14 +25,16 @@ from trainform.core.trainer import merge_resources_per_node, record_trainer_fiel
 from trainform.diagnostics import Diagnostic, dotted
 from trainform.diagnostics.diagnostic import JobRef
 from trainform.diagnostics.order import has_errors
+from trainform.k8s.tree import copied
 from trainform.source import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainform.core.catalogue import Catalogue
+    from trainform.core.guests.originals import Originals
     from trainform.core.pipeline import Observer
-    from trainform.core.plugin import Plugin
+    from trainform.core.plugin import Plugin, PluginFailure
     from trainform.core.secrets import SecretNeed
     from trainform.k8s.tree import Tree
 
@@ -65,13 +68,17 @@ class Compilation(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all jobs of one compile share."""
+    """What all jobs of one compile share. `originals` watches it if there are third-party plugins; `strict`: compare
+    after each of them, to find the one that edits an input."""
 
     inputs: Inputs
     destination: Destination
     catalogue: Catalogue
     pipeline: Pipeline
     failures: list[PluginFailure]
+    originals: Originals | None = None
+    strict: bool = False
+    settings: SettingsOfPlugins = NO_SETTINGS
 
 
 def compile_documents(
@@ -91,8 +98,37 @@ def compile_documents(
     are not all jobs, so a patch that matches none of them is not an error. `only`: no other Environment may select the
     jobs that this one does not. `observe`: called after each stage of each job.
     """
-    inputs = sort(documents, source, cache)
-    shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
+    pipeline = Pipeline.of(plugins, observe)
+    given, found, reads = [*documents], [*source], {} if cache is None else cache
+    if not pipeline.guests:
+        return _compile(sort(given, found, reads), catalogue, pipeline, partial=partial, only=only)
+    from trainform.core.guests.originals import Originals  # most installations have no third-party plugin
+
+    originals = Originals()
+    compilation = _compile(sort(given, found, reads), catalogue, pipeline, originals, partial=partial, only=only)
+    if originals.undo():
+        # A plugin edited an input in place: compile again, to find out which one, and without its edits.
+        inputs = sort(given, found, reads)
+        compilation = _compile(inputs, catalogue, pipeline, originals, partial=partial, only=only, strict=True)
+    return compilation
+
+
+def _compile(
+    inputs: Inputs,
+    catalogue: Catalogue,
+    pipeline: Pipeline,
+    originals: Originals | None = None,
+    *,
+    partial: bool,
+    only: bool,
+    strict: bool = False,
+) -> Compilation:
+    settings = _settings(inputs, pipeline)
+    if settings.unusable:
+        pipeline = pipeline.of_usable(settings.unusable)
+    shared = Shared(inputs, Destination.of(inputs), catalogue, pipeline, [], originals, strict, settings)
+    if originals is not None:
+        originals.watch_shared(inputs)
     selected = [item for item in inputs.jobs if shared.destination.selects(item)]
     jobs = [compile_job(item, shared) for item in selected]
     failed = any(has_errors(job.diagnostics) for job in jobs)
@@ -136,18 +172,37 @@ def compile_job(item: Input, shared: Shared) -> CompiledJob:
     if runtime is None or not isinstance(runtime.model, Runtime):
         return _result(item, shared, diagnostics)
     diagnostics += filter(None, [deprecation(runtime.model, item.document)])
-    plan = take_apart(item, runtime, shared, diagnostics)
+
+    def attempt(pipeline: Pipeline) -> list[Diagnostic]:
+        return run_stages(item, runtime, shared._replace(pipeline=pipeline), diagnostics).diagnostics
+
     try:
-        if shared.destination.hashes_names:
-            # Built under its plain name, then again under the hashed one; only the second build reports problems.
-            shared.pipeline.build(plan)
-            plan.patch()
-            plan = take_apart(item, runtime, shared, diagnostics, f"{plan.name}-{content_hash(plan.objects)}")
-        shared.pipeline.run(plan, finish)
-    except PluginFailure as failure:
+        plan = run_stages(item, runtime, shared, diagnostics)
+        if shared.pipeline.guests and has_errors(plan.diagnostics):
+            from trainform.core.guests.culprit import with_culprits
+
+            plan.diagnostics[:] = with_culprits(plan.diagnostics, diagnostics, shared.pipeline, attempt)
+    except Exception as error:
+        from trainform.core.guests.culprit import failure_of
+
+        failure = failure_of(error, shared.pipeline, attempt)
         shared.failures.append(failure)
-        plan.report("TF901", str(failure), hint="report this bug to the authors of the plugin")
+        plan = take_apart(item, runtime, shared, diagnostics)
+        plan.ledger.actor = failure.plugin
+        plan.report(failure.code, str(failure), hint=failure.hint)
     return _result(item, shared, plan.diagnostics, plan, runtime)
+
+
+def run_stages(item: Input, runtime: Input, shared: Shared, diagnostics: list[Diagnostic]) -> Plan:
+    """The plan of a job after all stages. Raises PluginFailure, and whatever else a plan raises that a plugin broke."""
+    plan = take_apart(item, runtime, shared, diagnostics)
+    if shared.destination.hashes_names:
+        # Built under its plain name, then again under the hashed one; only the second build reports problems.
+        shared.pipeline.build(plan)
+        plan.patch()
+        plan = take_apart(item, runtime, shared, diagnostics, f"{plan.name}-{content_hash(plan.objects)}")
+    shared.pipeline.run(plan, finish)
+    return plan
 
 
 def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Diagnostic], name: str = "") -> Plan:
@@ -157,8 +212,9 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
     assert isinstance(job, TrainJob)
     assert isinstance(model, Runtime)
     template = model.spec.template
-    spec = dict(template.spec or {}) if template else {}
-    replicated_jobs = spec.pop("replicatedJobs", None) or []
+    given = (template.spec if template else None) or {}
+    spec = {key: copied(value) for key, value in given.items() if key != "replicatedJobs"}
+    replicated_jobs = given.get("replicatedJobs") or []
     plan = Plan(
         job=job,
         runtime=model,
@@ -170,10 +226,14 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
         facts=shared.inputs.facts,
         keys=shared.inputs.keys,
         trainer=_trainer(job),
+        plugin_settings=shared.settings.models,
         destination=shared.destination,
         framework=_framework(model),
         ledger=Ledger(copies=[] if shared.pipeline.observe else None),
     )
+    if shared.originals is not None:
+        watched = shared.originals.watch(item, runtime)
+        plan.watched = watched if shared.strict else ()
     plan.record_source(("runtime", ("spec", "template")))
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)
@@ -194,7 +254,9 @@ def _framework(runtime: Runtime) -> str:
 
 def _trainer(job: TrainJob) -> TrainerFields:
     wanted = job.spec.trainer
-    return TrainerFields(wanted.image, wanted.command, wanted.args, wanted.env or []) if wanted else TrainerFields()
+    if wanted is None:
+        return TrainerFields()
+    return TrainerFields(wanted.image, copied(wanted.command), copied(wanted.args), copied(wanted.env or []))
 
 
 def _metadata(name: str, job: TrainJob, runtime: Runtime, namespace: str) -> Tree:
@@ -243,10 +305,20 @@ def _naming(job: JobRef, problem: Diagnostic, item: Input) -> Diagnostic:
     return problem if problem.place is item.document else problem._replace(jobs=(job,))
 
 
+def _settings(inputs: Inputs, pipeline: Pipeline) -> SettingsOfPlugins:
+    """The settings of plugins. Problems are added to the inputs' diagnostics."""
+    given = inputs.environment is not None and inputs.environment.document.tree.get("spec", {})
+    if not pipeline.guests and not (isinstance(given, dict) and "plugins" in given):
+        return NO_SETTINGS
+    settings = read_settings(inputs.environment, pipeline.plugins)
+    inputs.diagnostics += settings.diagnostics
+    return settings
+
+
 def _unusable_environment(item: Input, shared: Shared) -> list[Diagnostic]:
     """An error on each job of an unusable Environment."""
     environment = shared.inputs.environment
-    if environment is None or environment.sound:
+    if (environment is None or environment.sound) and not shared.settings.unusable:
         return []
     errors = _errors(environment)
     where = f", the first at {place_of(errors[0])}" if errors else ""

@@ -4,33 +4,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.plugin import STAGES, Plugin
+from trainform.core.plugin import STAGES, Plugin, PluginFailure, failed
+from trainform.core.registry import is_shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from trainform.core.plan import Plan
 
     Observer = Callable[[str, str, Plan], None]
-
-
-class PluginFailure(Exception):
-    """A plugin raised, which none may; the cause is chained."""
+    Act = Callable[[Plan], Any]
+    Step = tuple[Plugin, Act]
 
 
 class Pipeline(NamedTuple):
-    """The plugins of each stage, with their methods. `choosy` are those that do not act for every job. `observe(stage,
-    plugin, plan)` is called after each plugin of a stage, and once before the first stage with empty names. It must
-    change nothing."""
+    """The plugins of each stage, with their methods; `applies` counts as a stage. `observe(stage, plugin, plan)` is
+    called after each plugin of a stage, and once before the first stage with empty names. It must change nothing.
+    `guests`: the names of third-party plugins among `plugins`."""
 
-    stages: Mapping[str, tuple[tuple[Plugin, Callable[[Plan], Any]], ...]]
-    choosy: tuple[Plugin, ...]
+    plugins: tuple[Plugin, ...]
+    stages: Mapping[str, tuple[Step, ...]]
     observe: Observer | None = None
+    guests: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, plugins: Sequence[Plugin], observe: Observer | None = None) -> Pipeline:
-        stages = {stage: tuple((p, getattr(p, stage)) for p in plugins if _takes_part(p, stage)) for stage in STAGES}
-        return cls(stages, tuple(p for p in plugins if _takes_part(p, "applies")), observe)
+        stages = {
+            stage: tuple((plugin, _act(plugin, stage)) for plugin in plugins if _takes_part(plugin, stage))
+            for stage in ("applies", *STAGES)
+        }
+        guests = tuple(each.name for each in plugins if not is_shipped(each.name))
+        return cls(tuple(plugins), stages, observe, guests)
+
+    def of_usable(self, unusable: Collection[str]) -> Pipeline:
+        """The pipeline without some plugins."""
+        return Pipeline.of([each for each in self.plugins if each.name not in unusable], self.observe)
+
+    def without(self, stage: str, plugin: Plugin) -> Pipeline:
+        """The pipeline without one extension point of one plugin, unobserved."""
+        kept = tuple(step for step in self.stages[stage] if step[0] is not plugin)
+        return self._replace(stages={**self.stages, stage: kept}, observe=None)
+
+    def guest_steps(self) -> list[tuple[str, Plugin]]:
+        """Every extension point of third-party plugins, in running order."""
+        return [
+            (stage, step[0]) for stage, steps in self.stages.items() for step in steps if step[0].name in self.guests
+        ]
 
     def run(self, plan: Plan, finish: Callable[[Plan], bool]) -> None:
         """Run all stages over `plan`. `finish` runs between building and checking; false skips the checks. Two plugins
@@ -60,35 +79,37 @@ class Pipeline(NamedTuple):
         self._stage("check", plan, self._idle(plan))
 
     def _idle(self, plan: Plan) -> set[Plugin]:
-        idle, ledger = set(), plan.ledger
-        for plugin in self.choosy:
-            ledger.actor = plugin.name
-            try:
-                if not plugin.applies(plan):
-                    idle.add(plugin)
-            except Exception as error:
-                raise _failure(plugin, "applies", error) from error
-        return idle
+        return {plugin for plugin, applies in self.stages["applies"] if not self._run(plugin, "applies", applies, plan)}
 
     def _stage(self, stage: str, plan: Plan, idle: set[Plugin]) -> None:
-        ledger = plan.ledger
         for plugin, act in self.stages[stage]:
             if plugin in idle:
                 continue
-            ledger.actor = plugin.name
-            try:
-                result = act(plan)
-                if stage == "build":
-                    plan.objects.extend(result)
-            except Exception as error:
-                raise _failure(plugin, stage, error) from error
+            self._run(plugin, stage, act, plan)
             if self.observe:
                 self.observe(stage, plugin.name, plan)
-        ledger.actor = ""
+        plan.ledger.actor = ""
+
+    def _run(self, plugin: Plugin, stage: str, act: Act, plan: Plan) -> Any:
+        plan.ledger.actor = plugin.name
+        try:
+            result = act(plan)
+            if stage == "build":
+                plan.add(plugin.name, result)
+            return result
+        except PluginFailure:
+            raise
+        except Exception as error:
+            raise failed(plugin.name, stage, error) from error
 
 
-def _failure(plugin: Plugin, method: str, error: Exception) -> PluginFailure:
-    return PluginFailure(f"plugin {plugin.name} failed in {method}: {error!r}")
+def _act(plugin: Plugin, stage: str) -> Act:
+    if is_shipped(plugin.name):
+        method: Act = getattr(plugin, stage)
+        return method
+    from trainform.core.guests.rules import guest_act  # most installations have no third-party plugin
+
+    return guest_act(plugin, stage)
 
 
 def _takes_part(plugin: Plugin, stage: str) -> bool:

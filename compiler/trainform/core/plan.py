@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.core.destination import patch_path
@@ -17,11 +17,16 @@ from trainform.diagnostics.deviations import DEVIATIONS
 from trainform.diagnostics.order import has_errors
 from trainform.k8s.tree import Tree, object_name, value_at
 
+Kind = TypeVar("Kind", bound="Model")
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
+    from trainform.api.base import Model
     from trainform.core.destination import Destination
+    from trainform.core.guests.originals import Original
     from trainform.source import Document
 
 
@@ -68,11 +73,22 @@ class Plan:
     keys: KeyFiles = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
+    plugin_settings: Mapping[type[Model], Model] = field(default_factory=dict)
+    builders: dict[int, str] = field(default_factory=dict)
+    """By the `id` of an object: the plugin that built it; none for the runtime's companions."""
+    watched: Sequence[Original] = ()
+    """Inputs to be compared after each third-party plugin, because one of them is known to edit them."""
     frozen: dict[str, Document] = field(default_factory=dict)
     """By `Kind/name`: the documents of objects that were rendered earlier, and are only judged."""
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
+
+    def settings(self, kind: type[Kind]) -> Kind:
+        """The settings of the plugin whose attribute `settings` is `kind`, from the Environment's `spec.plugins`."""
+        found = self.plugin_settings[kind]
+        assert isinstance(found, kind)
+        return found
 
     @property
     def environment(self) -> Environment:
@@ -192,6 +208,12 @@ class Plan:
         """An object for `Plugin.build`, named like the JobSet by default; `fields` are its spec or data."""
         metadata = {"name": name or self.name, "namespace": self.namespace}
         return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
+
+    def add(self, builder: str, objects: Iterable[Tree]) -> None:
+        """Add the objects that plugin `builder` built."""
+        for tree in objects:
+            self.objects.append(tree)
+            self.builders[id(tree)] = builder
 
     def need_secret(self, kind: KeyKind, name: str) -> None:
         """Request a key Secret called `name`; plugin `secrets` provides it while objects are built."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from trainform.api.base import Model
     from trainform.core.plan import Plan
     from trainform.k8s.tree import Tree
 
@@ -31,6 +32,9 @@ class Plugin:
     """
 
     name: ClassVar[str]
+
+    settings: ClassVar[type[Model] | None] = None
+    """What the plugin reads from `spec.plugins.<name>` of an Environment; see `Plan.settings`."""
 
     judges_frozen: ClassVar[bool] = False
     """Whether `check` is also called with objects that were rendered earlier from other inputs, and are still applied.
@@ -61,3 +65,24 @@ class Plugin:
 
     def check(self, plan: Plan) -> None:
         """Report what is wrong with the finished `plan.objects`. Must not modify them."""
+
+
+class PluginFailure(Exception):
+    """A plugin broke the rules of the API. `cause`, if it raised, is chained. Can be pickled."""
+
+    def __init__(
+        self,
+        message: str,
+        plugin: str = "",
+        code: str = "TF901",
+        hint: str = "report this bug to the authors of the plugin",
+    ) -> None:
+        super().__init__(message, plugin, code, hint)
+        self.plugin, self.code, self.hint = plugin, code, hint
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def failed(plugin: str, method: str, error: BaseException) -> PluginFailure:
+    return PluginFailure(f"plugin {plugin} failed in {method}: {error!r}", plugin)

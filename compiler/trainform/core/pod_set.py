@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.jobset_view import STEP_LABEL
 from trainform.core.provenance import Key, Ledger, Source
+from trainform.k8s.tree import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,9 +31,8 @@ class TrainerFields:
 class PodSet:
     """One replicated job: identical pods, `count` of them per replica.
 
-    `job` is the replicated job's tree. This pod set owns its dicts down to the containers and may edit those;
-    everything below is shared with the runtime and is replaced, never edited. `name` and `step` (its step label, or the
-    empty string) never change. `path` is the replicated job's place in the runtime document.
+    `job` is the replicated job's tree, a copy that plugins may edit. `name` and `step` (its step label, or the empty
+    string) never change. `path` is the replicated job's place in the runtime document.
     """
 
     name: str
@@ -46,17 +46,17 @@ class PodSet:
 
     @classmethod
     def of(cls, replicated_job: Tree, path: Path, ledger: Ledger) -> PodSet:
-        """Take over a replicated job of the runtime's template, which is not modified."""
-        job = dict(replicated_job)
-        template = _own(job, "template")
-        metadata = _own(template, "metadata")
-        spec = _own(template, "spec")
-        pod = _own(spec, "template")
-        _own(pod, "metadata")
-        pod_spec = _own(pod, "spec")
+        """Take over a copy of a replicated job of the runtime's template, which other jobs use as well."""
+        job = copied(replicated_job)
+        template = _mapping(job, "template")
+        metadata = _mapping(template, "metadata")
+        spec = _mapping(template, "spec")
+        pod = _mapping(spec, "template")
+        _mapping(pod, "metadata")
+        pod_spec = _mapping(pod, "spec")
         for kind in ("initContainers", "containers"):
             if kind in pod_spec:
-                pod_spec[kind] = [dict(container) for container in pod_spec[kind] or ()]
+                pod_spec[kind] = pod_spec[kind] or []
         name, step = str(job.get("name", "")), str((metadata.get("labels") or {}).get(STEP_LABEL, ""))
         return cls(name, step, job, path, max(spec.get("parallelism", 1), 1), ledger)
 
@@ -193,17 +193,17 @@ class PodSet:
         return f"{self.name}/{container.get('name', '')}"
 
 
-def _own(parent: Tree, key: str) -> Tree:
-    """Replace the dict at `key` with a copy that the caller may edit."""
-    child: Tree = dict(parent.get(key) or {})
+def _mapping(parent: Tree, key: str) -> Tree:
+    """The mapping at `key`, created if it is missing."""
+    child: Tree = parent.get(key) or {}
     parent[key] = child
     return child
 
 
 def upsert(owner: Tree, field: str, items: Iterable[Tree], key: str = "name") -> None:
     """Upsert `items` into the list `owner[field]`, identified by `key`. As upstream: an element with the same key is
-    replaced in place, a new one is appended. The list itself is replaced, never edited, as it may be shared with the
-    runtime's template. Source: kubeflow/trainer `pkg/apply/apply.go`."""
+    replaced in place, a new one is appended. The list itself is replaced, never edited, as `items` may be of the same
+    one. Source: kubeflow/trainer `pkg/apply/apply.go`."""
     merged = list(owner.get(field) or ())
     places = {item.get(key): index for index, item in enumerate(merged)}
     for item in items:

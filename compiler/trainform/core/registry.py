@@ -33,6 +33,11 @@ whose variables come after the TrainJob's; `jobset` is the last to change anythi
 `lifecycle` and `lints` only inspect the result."""
 
 
+def is_shipped(name: str) -> bool:
+    """Whether a plugin is trainform's own."""
+    return name in ORDER
+
+
 class PluginError(Exception):
     """An unusable plugin. The message names the plugin and what to do."""
 
@@ -57,11 +62,11 @@ class EntryPoint(NamedTuple):
 def from_entry_points(entry_points: Iterable[EntryPoint]) -> tuple[Installed, ...]:
     """The plugin of each entry point, in running order. Raises PluginError for one that does not load, is no plugin, or
     takes another's name: skipping it would render something else than requested."""
-    found: dict[str, Installed] = {}
+    declared: dict[str, EntryPoint] = {}
     for entry_point in entry_points:
-        if entry_point.name in found:
-            raise PluginError(_taken(entry_point, found[entry_point.name]))
-        found[entry_point.name] = _load(entry_point)
+        if (earlier := declared.setdefault(entry_point.name, entry_point)) is not entry_point:
+            raise PluginError(_taken(entry_point, earlier))
+    found = {name: _load(each) for name, each in declared.items()}
     third_party = sorted(found.keys() - set(ORDER))
     return tuple(found[name] for name in (*ORDER, *third_party) if name in found)
 
@@ -70,7 +75,7 @@ def _load(entry_point: EntryPoint) -> Installed:
     try:
         module, _, attribute = entry_point.value.partition(":")
         plugin = getattr(import_module(module), attribute)()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"plugin {entry_point.name!r} cannot be loaded: {error}") from error
     if not isinstance(plugin, Plugin):
         raise PluginError(f"plugin {entry_point.name!r} is not a subclass of trainform.Plugin")
@@ -78,7 +83,7 @@ def _load(entry_point: EntryPoint) -> Installed:
     return Installed(plugin, entry_point.package, entry_point.version)
 
 
-def _taken(entry_point: EntryPoint, earlier: Installed) -> str:
+def _taken(entry_point: EntryPoint, earlier: EntryPoint) -> str:
     names = " and ".join(filter(None, [earlier.package, entry_point.package])) or "unknown"
     return f"two packages provide a plugin called {entry_point.name!r}: {names}; uninstall one of them"
 
@@ -87,7 +92,7 @@ def _check_names(name: str, kind: type[Plugin]) -> None:
     """Rejects public attributes that are no extension point: a misspelled one would never run."""
     if getattr(kind, "name", None) != name:
         raise PluginError(f"plugin {name!r} must have the class attribute name = {name!r}")
-    known = {"name", "judges_frozen", "applies", *STAGES}
+    known = {"name", "settings", "judges_frozen", "applies", *STAGES}
     for base in kind.__mro__:
         if base in (Plugin, object):
             continue

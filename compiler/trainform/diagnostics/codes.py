@@ -48,6 +48,11 @@ CODES: dict[str, str] = {
     "TF164": "gang settings of Environment and runtime conflict",
     "TF165": "gang setting that the scheduler ignores",
     "TF166": "job that no Environment selects",
+    "TF170": "required plugin is not installed",
+    "TF171": "required plugin has another version",
+    "TF172": "plugin that cannot be disabled",
+    "TF173": "settings of a plugin that is not used",
+    "TF174": "invalid setting of a plugin",
     # TF2xx: linking (references between objects)
     "TF201": "runtime not found",
     "TF202": "input without a TrainJob",
@@ -219,12 +224,17 @@ CODES: dict[str, str] = {
     "TF750": "folder is elsewhere in the git repository",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
+    "TF902": "plugin edited an input in place",
+    "TF903": "plugin returned something unusable",
+    "TF904": "plugin object without the job's name",
+    "TF905": "two plugins add one object",
+    "TF906": "plugin gives a different result each time",
     # TFDxx: deliberate deviations from the controller
     **{f"TF{code}": deviation.title for code, deviation in DEVIATIONS.items()},
 }
 
 _ALWAYS_ERRORS = re.compile(
-    r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
+    r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|17[0-4]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
     r"|36[23]|401|50[1-4]|62[013])"
 )
 """Codes without a milder form: the API, the controller or JobSet would refuse what they report."""

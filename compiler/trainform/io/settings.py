@@ -1,4 +1,4 @@
-"""`trainform.yaml`: the folders of a repository, and which findings its team wants to hear of."""
+"""`trainform.yaml`: the folders of a repository, its plugins, and which findings its team wants to hear of."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from trainform.diagnostics.codes import CODES, is_adjustable
 from trainform.diagnostics.order import SEVERITIES
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.links import folded, names_git
+from trainform.io.plugin_settings import PLUGINS, PluginRules, plugin_problems, plugin_rules
 
 if TYPE_CHECKING:
     from trainform.source import Document
@@ -25,14 +26,15 @@ class LintRule(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Folders relative to the root, with `/`; then rules for findings, of which the last that fits counts; then where
-    the root lies in the git repository, empty for its top. Every key has a default."""
+    """Folders relative to the root, with `/`; then rules for findings, of which the last that fits counts; then rules
+    for plugins; then where the root lies in the git repository, empty for its top. Every key has a default."""
 
     jobs: str = "jobs"
     runtimes: str = "runtimes"
     environments: str = "environments"
     rendered: str = "rendered"
     lints: tuple[LintRule, ...] = ()
+    plugins: PluginRules = PluginRules()
     repository_path: str = ""
 
     @property
@@ -50,7 +52,7 @@ _OURS = ".trainform"
 FOLDERS = ("jobs", "runtimes", "environments", "rendered")
 LINTS, BY_PATH = "lints", "lintsByPath"
 REPOSITORY_PATH = "repositoryPath"
-KEYS = (*FOLDERS, LINTS, BY_PATH, REPOSITORY_PATH)
+KEYS = (*FOLDERS, LINTS, BY_PATH, PLUGINS, REPOSITORY_PATH)
 MOST_RULES = 50
 """Most entries of `lintsByPath`, and most patterns in each: every finding is matched with all of them."""
 
@@ -73,7 +75,8 @@ def parse_settings(data: bytes) -> tuple[Settings, list[Diagnostic]]:
         return Settings(), problems
     given = loaded.documents[0].tree
     folders = {key: _normal(given[key]) for key in FOLDERS if key in given}
-    return Settings(**folders, lints=tuple(_rules(given)), repository_path=_normal(given.get(REPOSITORY_PATH, ""))), []
+    found = Settings(**folders, lints=tuple(_rules(given)), plugins=plugin_rules(loaded.documents[0]))
+    return found._replace(repository_path=_normal(given.get(REPOSITORY_PATH, ""))), []
 
 
 def _rules(tree: dict[str, Any]) -> Iterator[LintRule]:
@@ -101,6 +104,8 @@ def _entry(document: Document, key: str, folder: Any) -> list[Diagnostic]:
         return [Diagnostic("TF101", "error", "unknown field", hint, path, document, at)]
     if key == LINTS:
         return _lint_problems(document, folder, path)
+    if key == PLUGINS:
+        return plugin_problems(document)
     if key == BY_PATH:
         return _by_path_problems(document, folder)
     if not isinstance(folder, str):

@@ -82,6 +82,13 @@ def object_name(tree: Tree) -> str:
     return f"{text(tree, 'kind')}/{name_of(tree)}"
 
 
+def copied(value: Any) -> Any:
+    """A deep copy of a plain tree."""
+    if type(value) is dict:
+        return {key: copied(each) if type(each) is dict or type(each) is list else each for key, each in value.items()}
+    return [copied(each) for each in value] if type(value) is list else value
+
+
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
     """A copy of a tree with `change` applied to every string value; keys stay."""
     if isinstance(value, dict):

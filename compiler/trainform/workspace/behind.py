@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from trainform import __version__
 from trainform.diagnostics import Diagnostic
-from trainform.io.code import digest_of_modules
 from trainform.review.behind import are_behind
 from trainform.workspace.fingerprint import Cause, CurrentInputs
 
 if TYPE_CHECKING:
-    from trainform.core.registry import EntryPoint
     from trainform.io.paths import JobId
     from trainform.workspace.compilation import Outcome
     from trainform.workspace.inputs import EnvironmentInputs
@@ -24,30 +22,12 @@ Behind = dict[Cause, "list[JobId]"]
 
 def current_inputs(environments: Sequence[EnvironmentInputs], outcome: Outcome) -> dict[str, CurrentInputs]:
     """The current inputs of jobs, by environment name."""
-    plugins, code = third_party(), third_party_code()
     return {
-        each.name: CurrentInputs(__version__, plugins, code, compilation.inputs, outcome.catalogue)
+        each.name: CurrentInputs(
+            __version__, each.plugins.versions, each.plugins.code, compilation.inputs, outcome.catalogue
+        )
         for each, compilation in zip(environments, outcome.compilations, strict=True)
     }
-
-
-def third_party() -> dict[str, str]:
-    """Versions of third-party plugin packages, by name."""
-    return {each.package: each.version for each in _foreign_plugins()}
-
-
-def third_party_code() -> dict[str, str]:
-    """Code digests of third-party plugin packages, by name."""
-    modules: dict[str, set[str]] = {}
-    for each in _foreign_plugins():
-        modules.setdefault(each.package, set()).add(each.value.partition(":")[0])
-    return {package: digest_of_modules(names) for package, names in modules.items()}
-
-
-def _foreign_plugins() -> list[EntryPoint]:
-    from trainform.installed import declared_plugins
-
-    return [each for each in declared_plugins() if each.package not in ("", "trainform")]
 
 
 def behind(jobs: Iterable[tuple[JobId, Pins]], current: Mapping[str, CurrentInputs]) -> Behind:

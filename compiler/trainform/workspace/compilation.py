@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import UNSELECTED, has_errors
-from trainform.workspace import InvocationError
+from trainform.installed import stdout_kept
 from trainform.workspace.lints import Judgement, Lints, judge, judge_problems
 
 if TYPE_CHECKING:
     from trainform.api import Read
     from trainform.core.catalogue import Catalogue
     from trainform.core.compile import Compilation, CompiledJob
-    from trainform.core.pipeline import Observer, PluginFailure
-    from trainform.core.registry import Installed
+    from trainform.core.pipeline import Observer
+    from trainform.core.plugin import PluginFailure
     from trainform.source import Document
     from trainform.workspace.inputs import EnvironmentInputs
 
@@ -57,23 +57,23 @@ def compile_environments(
     load."""
     from trainform.core.compile import compile_documents
 
-    plugins = [each.plugin for each in installed()]
     catalogue = shipped_catalogue()
     cache = {} if cache is None else cache
     for each in environments:
         cache.update(each.reads)
     compilations, judged = [], Judgement()
     for each in environments:
-        compilation = compile_documents(
-            each.sources.documents,
-            catalogue=catalogue,
-            plugins=plugins,
-            source=each.sources.diagnostics,
-            cache=cache,
-            partial=each.partial,
-            only=each.document is None,
-            observe=observe,
-        )
+        with stdout_kept():
+            compilation = compile_documents(
+                each.sources.documents,
+                catalogue=catalogue,
+                plugins=each.plugins.plugins,
+                source=each.sources.diagnostics,
+                cache=cache,
+                partial=each.partial,
+                only=each.document is None,
+                observe=observe,
+            )
         compilations.append(judge(compilation, each.sources.documents, each.lints, judged))
     lints = environments[0].lints if environments else Lints()
     own = judge_problems([*problems], lints, judged)
@@ -83,17 +83,6 @@ def compile_environments(
     jobs = [job for compilation in compilations for job in compilation.jobs]
     failures = [failure for compilation in compilations for failure in compilation.failures]
     return Outcome(jobs, list(dict.fromkeys(told)), failures, compilations, catalogue, judged)
-
-
-def installed() -> tuple[Installed, ...]:
-    """The plugins. Raises InvocationError if one does not load, which is the installation's fault, not a bug."""
-    from trainform.core.registry import PluginError
-    from trainform.installed import installed_plugins
-
-    try:
-        return installed_plugins()
-    except PluginError as error:
-        raise InvocationError(str(error)) from error
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.installed import PluginSet, unmet
 from trainform.io.git import GitError, find_checkout, left_out
 from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
@@ -59,7 +60,9 @@ class Workspace:
     ) -> None:
         self.repository = repository
         self.lints, unusable = _lints(repository, all_known)
-        self.problems = [*problems, *unusable]
+        rules, installed = repository.settings.plugins, PluginSet.installed()
+        self.plugins = installed.following(rules)
+        self.problems = [*problems, *unusable, *unmet(rules, installed)]
         self.asked = asked
         self.locks = LockStore(repository)
         self.reads: dict[Document, Read] = {}
@@ -73,7 +76,7 @@ class Workspace:
         found = [each for each in self.all_environments if not self.asked or each.name in self.asked]
         reader = _Reader(self.repository)
         for each in found:
-            each.lints = self.lints
+            each.lints, each.plugins = self.lints, self.plugins
             each.sources.diagnostics += self.listing_problems
             each.sources.add(reader.read(self._runtimes.files, each))
         return found

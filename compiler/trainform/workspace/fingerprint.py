@@ -113,11 +113,9 @@ class CurrentInputs:
         if pins.compiler != self.compiler:
             message = f"rendered by trainform {pins.compiler}, but this is {self.compiler}"
             found.append(Cause("compiler", "", message))
-        elif pins.plugins != self.plugins:
-            found.append(Cause("compiler", "plugins", "third-party plugins changed"))
-        elif changed := changed_code(pins, self.plugins, self.plugin_code):
-            message = f"the code of {', '.join(changed)} changed without a new version"
-            found.append(Cause("compiler", "plugins", message))
+        else:
+            changed = changed_plugins(pins, self.plugins, self.plugin_code)
+            found += [Cause("compiler", "plugins", change) for change in changed]
         return [cause for cause in found if cause]
 
     @property
@@ -132,11 +130,21 @@ class CurrentInputs:
         return Cause("key", f"{namespace}/{name}", f"key Secret {namespace}/{name} changed")
 
 
-def changed_code(pins: Pins, versions: Mapping[str, str], code: Mapping[str, str]) -> list[str]:
-    """Plugin packages whose code changed without a new version since the job was rendered. Older lockfiles record no
-    code, which counts as unchanged."""
-    same = (package for package, version in pins.plugins.items() if versions.get(package) == version)
-    return sorted(package for package in same if pins.plugin_code.get(package, code[package]) != code[package])
+def changed_plugins(pins: Pins, versions: Mapping[str, str], code: Mapping[str, str]) -> list[str]:
+    """How third-party plugin packages changed since the job was rendered. Older lockfiles record no code, which counts
+    as unchanged."""
+    found = []
+    for package in sorted({*pins.plugins, *versions}):
+        before, now = pins.plugins.get(package), versions.get(package)
+        if before is None:
+            found.append(f"plugin package {package} {now} was added")
+        elif now is None:
+            found.append(f"plugin package {package} {before} is no longer used")
+        elif before != now:
+            found.append(f"plugin package {package} changed from {before} to {now}")
+        elif pins.plugin_code.get(package, code[package]) != code[package]:
+            found.append(f"the code of {package} changed without a new version")
+    return found
 
 
 def _runtime_cause(pin: RuntimePin, now: Snapshot | None) -> Cause | None:

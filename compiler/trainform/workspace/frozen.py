@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic
+from trainform.installed import stdout_kept
 from trainform.io.paths import JobId, file_bytes, snapshot_file
 from trainform.io.place import file_error
 from trainform.output.layout import DEFAULT_LAYOUT, Layout, job_files, job_folder
@@ -75,24 +76,27 @@ def rebuild(
     catalogue: Catalogue,
 ) -> tuple[dict[JobId, Rebuilt], list[Diagnostic]]:
     """Frozen jobs, compiled from their snapshots by this version of trainform. Jobs that do not compile or lack a
-    snapshot are left out; changed snapshots are errors."""
+    snapshot are left out; changed snapshots and plugins that fail are errors."""
     groups: dict[tuple[str, str, str], list[FrozenJob]] = {}
     for job in jobs:
         groups.setdefault((job.id[0], *job.lock.pins.snapshots), []).append(job)
     by_name = {each.name: each for each in environments}
     rebuilt: dict[JobId, Rebuilt] = {}
     problems: dict[str, Diagnostic] = {}
+    failures: list[Diagnostic] = []
     for (environment, runtime, pinned), group in groups.items():
         documents: list[Document] = []
         for digest in (pinned, runtime):
-            found = read_snapshot(repository, digest)
-            if isinstance(found, Diagnostic):
-                problems[digest] = found
+            snapshot = read_snapshot(repository, digest)
+            if isinstance(snapshot, Diagnostic):
+                problems[digest] = snapshot
             else:
-                documents += found
+                documents += snapshot
         if not problems.keys() & {pinned, runtime}:
-            rebuilt |= _compiled(environment, [*documents, *key_documents(by_name[environment])], group, catalogue)
-    return rebuilt, list(problems.values())
+            found, failed = _compiled(by_name[environment], documents, group, catalogue)
+            rebuilt |= found
+            failures += failed
+    return rebuilt, [*problems.values(), *failures]
 
 
 def missing_snapshots(root: str, jobs: Iterable[FrozenJob]) -> set[str]:
@@ -126,25 +130,28 @@ def key_documents(inputs: EnvironmentInputs) -> list[Document]:
 
 
 def _compiled(
-    environment: str, documents: list[Document], jobs: Sequence[FrozenJob], catalogue: Catalogue
-) -> dict[JobId, Rebuilt]:
+    inputs: EnvironmentInputs, documents: list[Document], jobs: Sequence[FrozenJob], catalogue: Catalogue
+) -> tuple[dict[JobId, Rebuilt], list[Diagnostic]]:
+    """The jobs compiled from the documents of their snapshots, and the errors of plugins that fail."""
     from trainform.core.compile import compile_documents
-    from trainform.workspace.compilation import installed
 
-    compilation = compile_documents(
-        [*(job.document for job in jobs), *documents],
-        catalogue=catalogue,
-        plugins=[each.plugin for each in installed()],
-        partial=True,
-    )
+    with stdout_kept():
+        compilation = compile_documents(
+            [*(job.document for job in jobs), *documents, *key_documents(inputs)],
+            catalogue=catalogue,
+            plugins=inputs.plugins.plugins,
+            partial=True,
+        )
     layout = layout_of(compilation.inputs.environment)
     pins = jobs[0].lock.pins
     then = CurrentInputs(pins.compiler, pins.plugins, pins.plugin_code, compilation.inputs, catalogue)
-    return {
-        (environment, job.namespace, job.name): Rebuilt(job_files(job.objects, layout), then.pins(job))
+    rebuilt = {
+        (inputs.name, job.namespace, job.name): Rebuilt(job_files(job.objects, layout), then.pins(job))
         for job in compilation.jobs
         if job.objects
     }
+    codes = {failure.code for failure in compilation.failures}
+    return rebuilt, [each for job in compilation.jobs for each in job.diagnostics if each.code in codes]
 
 
 def layout_of(environment: Any) -> Layout:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic, Position
+from trainform.installed import PluginSet
 from trainform.io.place import file_error
 from trainform.workspace.lints import Lints
 
@@ -40,7 +41,7 @@ class SourceDocuments:
 class EnvironmentInputs:
     """Everything compiled for one environment: the Environment, its facts and keys, runtimes, jobs. `folder` is empty
     for `default`; a folder without `document` has an unreadable Environment. `partial`: there are more jobs than these.
-    `reads` holds documents parsed earlier. `lints`: how the team wants findings told."""
+    `reads` holds documents parsed earlier. `lints`: how the team wants findings told. `plugins` are those in use."""
 
     name: str = DEFAULT
     folder: str = ""
@@ -50,6 +51,7 @@ class EnvironmentInputs:
     partial: bool = False
     reads: Mapping[Document, Read] = field(default_factory=dict)
     lints: Lints = field(default_factory=Lints)
+    plugins: PluginSet = field(default_factory=PluginSet.installed)
 
     @property
     def namespace(self) -> str:

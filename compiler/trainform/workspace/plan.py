@@ -24,7 +24,7 @@ from trainform.workspace.shards import ALL, Shard
 from trainform.workspace.state import JobOnDisk, LockStore
 
 if TYPE_CHECKING:
-    from trainform.core.pipeline import PluginFailure
+    from trainform.core.plugin import PluginFailure
     from trainform.workspace.discovery import Workspace
 
 

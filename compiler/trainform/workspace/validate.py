@@ -21,7 +21,7 @@ from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.verify.applied import judge_behind
 
 if TYPE_CHECKING:
-    from trainform.core.pipeline import PluginFailure
+    from trainform.core.plugin import PluginFailure
     from trainform.io.paths import JobId
     from trainform.workspace.compilation import Outcome
     from trainform.workspace.discovery import Workspace
@@ -105,7 +105,7 @@ def _validate_chunk(
     locks = workspace.locks.fresh()
     frozen = [job for each in environments for job in frozen_jobs(each, locks)]
     current = current_inputs(environments, outcome)
-    applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current), outcome)
+    applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current, workspace.plugins), outcome)
     return Validation(
         stats=stats,
         documents=len(documents),

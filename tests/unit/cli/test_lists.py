@@ -67,11 +67,11 @@ def test_plugins_in_the_order_in_which_they_run(trainform):
     listed = json.loads(trainform("plugins", "--format", "json").out)["plugins"]
     names = [each["name"] for each in listed]
     assert names.index("plain") < names.index("torch") < names.index("jobset")
-    assert {"name": "torch", "package": "trainform", "version": __version__} in listed
+    assert {"name": "torch", "package": "trainform", "version": __version__, "state": "in use"} in listed
 
 
 def test_plugins_as_a_table(trainform):
-    assert trainform("plugins").out.splitlines()[0].split() == ["NAME", "PACKAGE", "VERSION"]
+    assert trainform("plugins").out.splitlines()[0].split() == ["NAME", "PACKAGE", "VERSION", "STATE"]
 
 
 def test_a_shipped_runtime_can_be_seen(root, trainform):

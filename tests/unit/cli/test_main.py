@@ -140,10 +140,10 @@ def test_a_bug_shows_its_traceback_when_asked(trainform, broken, monkeypatch):
 def test_a_plugin_that_cannot_be_used_is_named(trainform, monkeypatch):
     from trainform.core.registry import PluginError
 
-    def fail():
+    def fail(entry_points):
         raise PluginError("plugin 'acme' cannot be loaded: no module named 'acme'")
 
-    monkeypatch.setattr("trainform.installed.installed_plugins", fail)
+    monkeypatch.setattr("trainform.installed.loaded", fail)
     ran = trainform("validate")
     assert (ran.code, ran.err) == (2, "Error: plugin 'acme' cannot be loaded: no module named 'acme'\n")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.golden import GoldenCase, golden_cases
+from support.golden import golden_cases
 from support.streams import Tree, compiled, errors, job, jobset, replicated_job, runtime
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
@@ -19,6 +19,7 @@ from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
 from trainform.output.emitter import emit
 from trainform.source import load
+from trainform.testing import GoldenCase
 
 HASHED = re.compile(f"llm-[{ALPHABET}]{{{LENGTH}}}")
 NAMES = {"TF501", "TF506", "TF605", "TF612", "TF621", "TF628", "TF629"}
@@ -47,7 +48,7 @@ def objects_of(*objects: Tree) -> list[Tree]:
 
 
 WITHOUT_ENVIRONMENT = [
-    pytest.param(case, id=case.id)
+    pytest.param(case, id=str(case))
     for case in golden_cases()
     if all(document.tree.get("kind") != "Environment" for document in case.loaded().documents)
 ]

@@ -51,7 +51,7 @@ def failing(method):
     def fail(self, plan):
         if plan.name == "bad":
             raise ZeroDivisionError("oh no")
-        return ()
+        return True if method == "applies" else ()
 
     return type("Failing", (Plugin,), {"name": "toy", "check": lambda self, plan: None, method: fail})()
 

@@ -6,15 +6,16 @@ from copy import deepcopy
 
 import pytest
 
-from support.golden import GoldenCase, golden_cases
+from support.golden import golden_cases
 from support.streams import compiled, job, replicated_job, runtime
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
 from trainform.installed import load_plugins
 from trainform.io.resources import shipped_runtimes
+from trainform.testing import GoldenCase
 
-CASES = [pytest.param(case, id=case.id) for case in golden_cases()]
+CASES = [pytest.param(case, id=str(case)) for case in golden_cases()]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -19,7 +19,7 @@ def test_folders_can_be_renamed():
     assert settings == Settings(jobs="teams", rendered="out/manifests")
 
 
-KNOWN = "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, repositoryPath"
+KNOWN = "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, plugins, repositoryPath"
 
 
 @pytest.mark.parametrize(

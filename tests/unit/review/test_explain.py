@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from support.golden import GoldenCase, golden_cases, plugins_for
+from support.golden import golden_cases, plugins_for
 from trainform import Plugin
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
@@ -26,9 +26,10 @@ from trainform.review.explain.owner import Owner
 from trainform.review.explain.owners import Field, Recorder, explain
 from trainform.review.explain.text import render_explained
 from trainform.source import load
+from trainform.testing import GoldenCase
 
 ROOT = Path(__file__).parents[3]
-CASES = [pytest.param(case, id=case.id) for case in golden_cases()]
+CASES = [pytest.param(case, id=str(case)) for case in golden_cases()]
 RUNTIMES = [file.stem for file in sorted((ROOT / "runtimes").glob("*.yaml"))]
 
 JOB = """\
@@ -417,7 +418,7 @@ class Toy(Plugin):
         plan.pod_sets[0].pod_spec["hostNetwork"] = True
 
     def build(self, plan):
-        metadata = {"name": "toy", "namespace": plan.namespace}
+        metadata = {"name": f"{plan.name}-toy", "namespace": plan.namespace}
         return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}}]
 
 
@@ -427,8 +428,8 @@ class Toy(Plugin):
         ("JobSet/llm", "metadata.labels.toy", "plugin toy (enforce_pod_spec)"),
         ("JobSet/llm", f"{NODE}.containers[1].image", "plugin toy (enforce_pod_spec)"),
         ("JobSet/llm", f"{NODE}.hostNetwork", "plugin toy (pre_build_sync)"),
-        ("ConfigMap/toy", "data.k", "plugin toy (build)"),
-        ("ConfigMap/toy", "metadata.namespace", "TrainJob llm job:5"),
+        ("ConfigMap/llm-toy", "data.k", "plugin toy (build)"),
+        ("ConfigMap/llm-toy", "metadata.namespace", "TrainJob llm job:5"),
     ],
 )
 def test_a_plugin_of_someone_else_is_explained(object: str, field: str, owner: str) -> None:
@@ -470,7 +471,7 @@ class HandsOn(Plugin):
         tree = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": "team", "namespace": plan.namespace},
+            "metadata": {"name": f"{plan.name}-team", "namespace": plan.namespace},
             "data": {"name": plan.job.metadata.annotations["acme.example/team"]},
         }
         plan.record_source(("trainjob", ("metadata", "annotations", "acme.example/team")), "data", "name", object=tree)
@@ -491,7 +492,7 @@ POD = "spec.replicatedJobs[0].template.spec.template.metadata"
         ("JobSet/llm", "spec.coordinator.replicatedJob", "TrainJob llm job:8"),
         ("JobSet/llm", "metadata.labels.zone", "runtime rt rt:3"),
         ("JobSet/llm", "metadata.labels.cost-centre", "Environment prod env:3"),
-        ("ConfigMap/team", "data.name", "TrainJob llm job:7"),
+        ("ConfigMap/llm-team", "data.name", "TrainJob llm job:7"),
         # Not what the TrainJob says:
         ("JobSet/llm", f"{POD}.annotations.acme.example/team", "plugin hands-on (enforce_pod_spec)"),
     ],

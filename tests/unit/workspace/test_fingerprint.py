@@ -68,7 +68,7 @@ def test_a_snapshot_is_read_back_as_what_its_name_says():
         (present(environment(naming="content-hash"), runtime()), ["Environment prod changed"]),
         (present(*NOW, FACT), ["Environment prod changed"]),
         (present(*NOW, compiler="1.1"), ["rendered by trainform 1.0, but this is 1.1"]),
-        (present(*NOW, plugins={"acme": "2"}), ["third-party plugins changed"]),
+        (present(*NOW, plugins={"acme": "2"}), ["plugin package acme 2 was added"]),
         (
             present(environment(layout="per-job"), runtime("other:1")),
             ["runtime torch changed", "Environment prod changed"],

@@ -35,7 +35,7 @@ ADVICE = {
 }
 """What to do about each state that is not good."""
 
-PLUGIN_ADVICE = "jobs that it rendered before are unproven; give it a version, or run `trainform upgrade --all`"
+PLUGIN_ADVICE = "jobs rendered before are unproven; run `trainform upgrade --all` to render them again"
 
 
 @command()
@@ -91,8 +91,8 @@ def check(
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
     _print(found, form)
-    for package in sorted(result.changed_plugins):
-        print_line(f"the code of {package} changed without a new version: {PLUGIN_ADVICE}", sys.stderr)
+    for change in sorted(result.changed_plugins):
+        print_line(f"{change}: {PLUGIN_ADVICE}", sys.stderr)
     print_diagnostics([*result.faults, *result.unselected], sys.stderr)
     if has_errors([*result.faults, *result.unselected]):
         return FAULTY

@@ -22,7 +22,6 @@ from trainform.io.cache_file import Identity, identity
 from trainform.io.code import files_of
 from trainform.io.resources import shipped_runtimes
 from trainform.output.layout import job_folder
-from trainform.workspace.behind import third_party_code
 from trainform.workspace.cache.index import JobTable, Proof
 from trainform.workspace.fingerprint import NOTHING
 
@@ -54,7 +53,7 @@ class BuildCache:
         # Read first: a run may save results only for the inputs that it started with.
         self._inputs = _digest_of_inputs(workspace) if began is not None else None
         found = cache_file.read(self._root, _PURPOSE) if began is not None else None
-        self._known: dict[str, Any] = found if found is not None and found.get("made") == _made() else {}
+        self._known: dict[str, Any] = found if found is not None and found.get("made") == _made(workspace) else {}
         self._identities: dict[JobId, int] = {}
 
     @classmethod
@@ -121,7 +120,7 @@ class BuildCache:
         all_jobs = Counter(map(facts.source, facts))
         clean = self._stamped(file for file in files if stamped[file] == all_jobs[file])
         tree = {
-            "made": _made(),
+            "made": _made(self._workspace),
             "inputs": self._inputs,
             "quiet": [each.name for each in self._workspace.environments] if is_first_quiet else known["quiet"],
             "jobs": jobs.to_json(),
@@ -188,14 +187,15 @@ def _digest_of_inputs(workspace: Workspace) -> str | None:
     return digest.hexdigest()
 
 
-def _made() -> dict[str, Any]:
+def _made(workspace: Workspace) -> dict[str, Any]:
     """What wrote a cache; a cache written by anything else is discarded."""
     return {
         "format": _FORMAT,
         "compiler": __version__,
         "python": sys.version,
         "code": _own_code(),
-        "plugins": third_party_code(),
+        "plugins": workspace.plugins.versions,
+        "pluginCode": workspace.plugins.code,
     }
 
 

@@ -86,6 +86,8 @@ def _notes(repository: Repository, start: Baseline, scope: ChangeScope) -> Itera
     """Changes of what is shown to reviewers, which no job shows."""
     if scope.settings_before.lints != repository.settings.lints:
         yield f"the lint settings in {FILE} change: findings may be hidden, or become errors"
+    if scope.settings_before.plugins.meaning != repository.settings.plugins.meaning:
+        yield f"the plugins in {FILE} change: a plugin that checks jobs may be disabled, or no longer required"
     if list(start.looking([BASELINE])()):
         yield f"{BASELINE} changes: other findings are known, and not shown"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
-from trainform.workspace.compilation import installed
+from trainform.installed import PluginSet, stdout_kept
 from trainform.workspace.frozen import FrozenJob, rendered_files
 from trainform.workspace.inputs import PRIVATE_KEY, load
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def judge_behind(
-    repository: Repository, frozen: Iterable[FrozenJob], current: Mapping[str, CurrentInputs]
+    repository: Repository,
+    frozen: Iterable[FrozenJob],
+    current: Mapping[str, CurrentInputs],
+    plugins: PluginSet,
 ) -> dict[JobId, list[Diagnostic]]:
     """What is wrong with the manifests of the `frozen` jobs that are behind, by today's Environment. The manifests of
     the others are what today's inputs give, so nothing is found there that compiling them does not tell."""
@@ -29,7 +32,6 @@ def judge_behind(
         return {}
     from trainform.core.applied import Applied, judge
 
-    plugins = [each.plugin for each in installed()]
     found: dict[JobId, list[Diagnostic]] = {}
     for environment, jobs in behind.items():
         read = [[load(*file) for file in rendered_files(repository, job).items()] for job in jobs]
@@ -37,7 +39,8 @@ def judge_behind(
             Applied(job.document, [document for file in files for document in file.documents])
             for job, files in zip(jobs, read, strict=True)
         ]
-        judged = judge(applied, current[environment].inputs, plugins)
+        with stdout_kept():
+            judged = judge(applied, current[environment].inputs, plugins.plugins)
         for told, files in zip(judged, read, strict=True):
             told += [problem for file in files for problem in file.diagnostics if problem.code == PRIVATE_KEY]
         found |= {

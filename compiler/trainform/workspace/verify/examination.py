@@ -11,9 +11,8 @@ from trainform.diagnostics import Diagnostic
 from trainform.io.paths import JobId, lockfile_path, snapshot_file
 from trainform.output.kustomization import FILE
 from trainform.output.layout import job_folder
-from trainform.workspace.behind import third_party, third_party_code
 from trainform.workspace.compilation import shipped_catalogue
-from trainform.workspace.fingerprint import changed_code, digest_of, digests_of_files
+from trainform.workspace.fingerprint import changed_plugins, digest_of, digests_of_files
 from trainform.workspace.frozen import (
     FrozenJob,
     Rebuilt,
@@ -26,6 +25,7 @@ from trainform.workspace.selection import is_selected, job_id
 from trainform.workspace.verify.verdict import Verdict
 
 if TYPE_CHECKING:
+    from trainform.installed import PluginSet
     from trainform.workspace.inputs import EnvironmentInputs
     from trainform.workspace.lockfile import Pins
     from trainform.workspace.state import JobOnDisk, LockStore
@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob."""
+    """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob, `faults`
+    are errors of plugins that keep a job from being compiled again."""
 
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
-    versions: Mapping[str, str] = field(default_factory=third_party)
-    code: Mapping[str, str] = field(default_factory=third_party_code)
+    plugins: PluginSet
+    faults: list[Diagnostic] = field(default_factory=list)
     frozen: Mapping[JobId, FrozenJob] = field(default_factory=dict)
     files: Mapping[JobId, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore) -> Examination:
+    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore, plugins: PluginSet) -> Examination:
         frozen = {job.id: job for each in environments for job in frozen_jobs(each, locks)}
         files = {
             job_id(each, document): document.file
@@ -51,7 +52,7 @@ class Examination:
             for document in each.train_jobs()
             if is_selected(each, document)
         }
-        return cls(environments=environments, locks=locks, frozen=frozen, files=files)
+        return cls(environments=environments, locks=locks, plugins=plugins, frozen=frozen, files=files)
 
     @property
     def present(self) -> Collection[JobId]:
@@ -64,11 +65,33 @@ class Examination:
         provable = [job for job in intact if self._is_provable(job)]
         rebuilt, problems = rebuild(self.locks.repository, self.environments, provable, shipped_catalogue())
         damaged = {problem.file for problem in problems}
-        judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable}
+        faults = {id(job.document): job for job in provable}
+        self.faults += [each for each in problems if id(each.place) in faults]
+        unable = {faults[id(each.place)].id for each in self.faults}
+        judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable if job.id not in unable}
+        self.faults += filter(None, (self._unsteady(job, rebuilt, judged) for job in provable if job.id not in unable))
         damaged |= self._damaged_snapshots(job for job in intact if job.id not in judged)
         missing = missing_snapshots(self.locks.repository.root, intact)
         judged |= {job.id: lost for job in intact if (lost := _without_snapshot(job, missing, damaged))}
         return [judged.get(each.job, each) for each in found]
+
+    def _unsteady(
+        self, job: FrozenJob, rebuilt: Mapping[JobId, Rebuilt], judged: dict[JobId, Verdict]
+    ) -> Diagnostic | None:
+        """An error if a job that seems edited comes out differently when compiled once more: then its manifests prove
+        nothing, and a plugin is to blame. Trainform's own never do that."""
+        if judged[job.id].is_good or not self.plugins.versions or job.id not in rebuilt:
+            return None
+        again, _ = rebuild(self.locks.repository, self.environments, [job], shipped_catalogue())
+        if again.get(job.id) == rebuilt[job.id]:
+            return None
+        judged[job.id] = Verdict(job.id, "unproven")
+        names = [each.name for each in self.plugins.third_party]
+        message = (
+            "compiled again from the same inputs, this job is different: only a plugin of another package can do that"
+        )
+        hint = f"report this bug to the authors of the plugin; used here: {', '.join(names)}"
+        return Diagnostic("TF906", "error", message, hint, place=job.document)
 
     def by_digests(self, job: JobId) -> Verdict:
         """Judge by digests alone; a job is unproven if they all match."""
@@ -93,12 +116,14 @@ class Examination:
 
     def _is_provable(self, job: FrozenJob) -> bool:
         pins = job.lock.pins
-        is_ours = pins.compiler == __version__ and pins.plugins == self.versions
-        return is_ours and not changed_code(pins, self.versions, self.code) and self._has_keys(job.id, pins)
+        return pins.compiler == __version__ and not self._changed(pins) and self._has_keys(job.id, pins)
 
     def changed_plugins(self) -> set[str]:
-        """Packages whose code changed without a new version since a frozen job was rendered."""
-        return {name for job in self.frozen.values() for name in changed_code(job.lock.pins, self.versions, self.code)}
+        """How plugin packages changed since frozen jobs were rendered."""
+        return {change for job in self.frozen.values() for change in self._changed(job.lock.pins)}
+
+    def _changed(self, pins: Pins) -> list[str]:
+        return changed_plugins(pins, self.plugins.versions, self.plugins.code)
 
     def _has_keys(self, job: JobId, pins: Pins) -> bool:
         """Whether the key files are the ones copied in; replaced ones exist only as rendered copies."""

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 class Verification:
     """Results for some or all jobs. `problems` are those of malformed or unreadable files; `faults` are errors of stale
     jobs, which keep `render` from fixing them; `unselected` warns of jobs that nothing renders. `present` jobs have a
-    TrainJob, in any shard. `changed_plugins` are packages whose code changed without a new version, so their jobs are
-    unproven. `in_one_piece`: all job files were read together, and may hold other documents than TrainJobs. `facts` are
-    for the cache; all jobs in `clean_files` are good."""
+    TrainJob, in any shard. `changed_plugins` says how plugin packages changed, whose jobs are unproven. `in_one_piece`:
+    all job files were read together, and may hold other documents than TrainJobs. `facts` are for the cache; all jobs
+    in `clean_files` are good."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -122,7 +122,7 @@ def _verify_chunk(
     problems = [problem for each in environments for problem in each.sources.diagnostics]
     unselected = judge_problems(unselected_jobs(workspace, environments, chunk.files), workspace.lints, Judgement())
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
-    examination = Examination.of(environments, locks)
+    examination = Examination.of(environments, locks, workspace.plugins)
     verdicts = examination.verdicts()
     namesakes = [*_namesakes(examination.files, locks)]
     faults = _faults(environments, examination, stats, elsewhere)
@@ -189,8 +189,10 @@ def _faults(
         take_frozen(each, locks)
     has_jobs = any(each.train_jobs() for each in environments)
     outcome = compile_environments(environments, wants_job=has_jobs)
-    applied = judge_behind(locks.repository, frozen.values(), current_inputs(environments, outcome))
+    current = current_inputs(environments, outcome)
+    applied = judge_behind(locks.repository, frozen.values(), current, examination.plugins)
     errors = [each for found in applied.values() for each in found if each.severity == "error"]
+    errors += examination.faults
     if not has_jobs:
         stats.jobs = {each.name: sum(job[0] == each.name for job in left_out) for each in environments}
         return errors
@@ -201,7 +203,7 @@ def _faults(
 def _of_no_job(workspace: Workspace, present: Collection[JobId]) -> Iterator[Verdict]:
     """Verdicts for what belongs to no `present` job: deleted jobs, files of namespaces, and whatever else is there."""
     locks = workspace.locks
-    gone = Examination(environments=(), locks=locks)
+    gone = Examination(environments=(), locks=locks, plugins=workspace.plugins)
     yield from (gone.by_digests(job) for job in locks.ids() if job not in present)
     rendered = workspace.repository.settings.rendered
     for each in Survey.of(workspace, locks.ids()).findings(unrendered=present):
