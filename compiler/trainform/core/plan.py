@@ -79,6 +79,11 @@ class Plan:
         return self.destination.environment
 
     @property
+    def environment_document(self) -> Document | None:
+        """None without an Environment."""
+        return self.destination.document
+
+    @property
     def name(self) -> str:
         return str(self.metadata["name"])
 
