@@ -347,9 +347,7 @@ FACT_KINDS: dict[str, Schema] = {
             type=ANYTHING,
         )
     ),
-    "HyperNode": fact(
-        "spec", spec=closed("tier", tier={**INT32, "minimum": 0}, tierName=STRING, members=ANYTHING)
-    ),
+    "HyperNode": fact("spec", spec=closed("tier", tier={**INT32, "minimum": 0}, tierName=STRING, members=ANYTHING)),
     # KAI
     "Queue.scheduling.run.ai": fact(
         spec=closed(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainform.api.runtime import MpiPolicy as MpiPolicy
 from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
+from trainform.core.gang import PER_STAGE as PER_STAGE
 from trainform.core.gang import Gang as Gang
 from trainform.core.gitops import SYNC_OPTION_VALUES as SYNC_OPTION_VALUES
 from trainform.core.gitops import SYNC_OPTIONS as SYNC_OPTIONS
@@ -27,14 +28,20 @@ from trainform.core.pod_set import TrainerFields as TrainerFields
 from trainform.core.pod_set import upsert as upsert
 from trainform.core.provenance import Source as Source
 from trainform.core.resources import gpu_count as gpu_count
+from trainform.core.schedulers import PER_STAGE_REMEDY as PER_STAGE_REMEDY
 from trainform.core.schedulers import SCHEDULER_NAMES as SCHEDULER_NAMES
 from trainform.core.schedulers import check_schedulers as check_schedulers
 from trainform.core.schedulers import gang_demand as gang_demand
 from trainform.core.schedulers import send_to_scheduler as send_to_scheduler
+from trainform.core.schedulers import tell_at_the_gang as tell_at_the_gang
 from trainform.core.schedulers import tell_undeclared as tell_undeclared
 from trainform.core.schedulers import tell_waiting_steps as tell_waiting_steps
 from trainform.core.secrets import SecretNeed as SecretNeed
 from trainform.core.secrets import is_in_the_clear as is_in_the_clear
+from trainform.core.stages import Stage as Stage
+from trainform.core.stages import first_that_waits as first_that_waits
+from trainform.core.stages import gangs_of as gangs_of
+from trainform.core.stages import starts_in_order as starts_in_order
 from trainform.core.trainer import COMPLETION_INDEX as COMPLETION_INDEX
 from trainform.core.trainer import NUM_NODES as NUM_NODES
 from trainform.core.trainer import TRAINER_PORT as TRAINER_PORT
@@ -55,13 +62,18 @@ from trainform.diagnostics.suggest import did_you_mean as did_you_mean
 from trainform.diagnostics.suggest import listed as listed
 from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
 from trainform.k8s.devices import is_uncounted as is_uncounted
+from trainform.k8s.fact_kinds import KAI_QUEUE as KAI_QUEUE
+from trainform.k8s.fact_kinds import KAI_TOPOLOGY as KAI_TOPOLOGY
 from trainform.k8s.kueue_configuration import kueue_configuration as kueue_configuration
+from trainform.k8s.labels import KAI_QUEUE_LABEL as KAI_QUEUE_LABEL
+from trainform.k8s.labels import labels_of as labels_of
 from trainform.k8s.labels import selector_keys as selector_keys
 from trainform.k8s.labels import selector_matches as selector_matches
 from trainform.k8s.names import qualified_name as qualified_name
 from trainform.k8s.pod_requests import format_requests as format_requests
 from trainform.k8s.pod_requests import pod_requests as pod_requests
 from trainform.k8s.tree import Tree as Tree
+from trainform.k8s.tree import number as number
 from trainform.k8s.tree import object_name as object_name
 from trainform.k8s.tree import table as table
 from trainform.k8s.tree import tables as tables

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 POLICY: Path = ("spec", "podGroupPolicy")
 CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
 GANG_QUEUE: Source = ("environment", ("spec", "scheduling", "gang", "queue"))
+PER_STAGE: Source = ("environment", ("spec", "scheduling", "gang", "perStage"))
 CHOSEN_TIMEOUT: Source = ("environment", ("spec", "scheduling", "gang", "scheduleTimeoutSeconds"))
 RUNTIMES_TIMEOUT: Source = ("runtime", (*POLICY, "coscheduling", "scheduleTimeoutSeconds"))
 
@@ -24,7 +25,7 @@ class Gang(NamedTuple):
 
     `chosen`: set by the Environment, so pods are sent to that scheduler. A runtime's policy leaves `schedulerName` to
     the runtime's template, as the controller does. `timeout_seconds` applies to coscheduling; `queue` to Volcano, KAI
-    and YuniKorn, empty for the default.
+    and YuniKorn, empty for the default. `per_stage`: steps that start together are a gang of their own.
     """
 
     scheduler: str = ""
@@ -33,6 +34,7 @@ class Gang(NamedTuple):
     queue: str = ""
     queue_label: str = ""
     timeout_source: Source = RUNTIMES_TIMEOUT
+    per_stage: bool = False
 
 
 NO_GANG = Gang()
@@ -66,6 +68,7 @@ def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, li
         choice.queue or "",
         choice.queue_label,
         RUNTIMES_TIMEOUT if timeout is None else CHOSEN_TIMEOUT,
+        choice.per_stage,
     )
     return gang, []
 

@@ -17,6 +17,9 @@ Origin = Literal["trainjob", "runtime", "environment"]
 Source = tuple[Origin, Path]
 """A field of one of the job's documents: `("trainjob", ("spec", "suspend"))`."""
 
+SHIPPED = "catalogue/"
+"""How the file names of shipped runtimes start: they are in no repository."""
+
 Key = tuple[str | tuple[str, int], ...]
 """Like a path, but a list entry is `(name, n)`, the n-th of that name: `("node", 0)`; `("", n)` is the n-th without a
 name. A key is stable while lists around it grow or are reordered."""

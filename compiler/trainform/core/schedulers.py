@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trainform.core.gang import CHOICE, POLICY
+from trainform.core.stages import first_that_waits, starts_in_order
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from trainform.core.jobset_view import ReplicatedJob
     from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
+    from trainform.core.provenance import Source
     from trainform.diagnostics import Severity
 
 SCHEDULER_NAMES = {
@@ -21,6 +24,11 @@ SCHEDULER_NAMES = {
     "yunikorn": "yunikorn",
 }
 """`schedulerName` by gang scheduler, as installed by each project's own charts."""
+
+PER_STAGE_REMEDY = (
+    "write scheduling.gang: {{scheduler: {scheduler}, perStage: true}} in the Environment, "
+    "so that steps that start together are a gang of their own"
+)
 
 OWNERS = {name: scheduler for scheduler, name in SCHEDULER_NAMES.items()}
 
@@ -120,23 +128,23 @@ def _known(installed: Sequence[str]) -> str:
     return f"installed: {', '.join(installed) or 'no gang scheduler'}"
 
 
-def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
-    """Number of pods of the job, and their total requests by resource name, canonical and sorted.
+def gang_demand(plan: Plan, steps: Sequence[PodSet]) -> tuple[int, dict[str, str]]:
+    """Number of pods of the steps of a gang, and their total requests by resource name, canonical and sorted.
 
     Includes replicas (D19), limits without a request (D18), and what declared RuntimeClasses and LimitRanges will add
     (D15); each is reported if the controller's numbers differ. Source: kubeflow/trainer
     `pkg/runtime/framework/plugins/coscheduling`.
     """
-    members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
-    if any(pods.replicas > 1 for pods in plan.pod_sets):
-        controllers = sum(pods.count for pods in plan.pod_sets)
+    members = sum(pods.count * pods.replicas for pods in steps)
+    if any(pods.replicas > 1 for pods in steps):
+        controllers = sum(pods.count for pods in steps)
         _deviates(plan, "D19", f"ignore replicas: a gang of {controllers} pods, not {members}")
-    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
+    bare, defaulted = _requests(plan, steps, limits=False), _requests(plan, steps, limits=True)
     if bare != defaulted:
         _deviates(plan, "D18", "count only requests; here a limit without a request counts as the request")
     if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
         return members, defaulted
-    admitted = _requests(plan, limits=True, admitted=True)
+    admitted = _requests(plan, steps, limits=True, admitted=True)
     if admitted != defaulted:
         _deviates(plan, "D15", "ignore what RuntimeClass and LimitRange add to the pods")
     return members, admitted
@@ -146,37 +154,41 @@ def _deviates(plan: Plan, code: str, message: str) -> None:
     plan.deviates(code, f"the controller would {message}", source=("runtime", POLICY))
 
 
-def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
-    specs = [pods.pod_spec for pods in plan.pod_sets]
+def _requests(plan: Plan, steps: Sequence[PodSet], *, limits: bool, admitted: bool = False) -> dict[str, str]:
+    specs = [pods.pod_spec for pods in steps]
     if admitted:
         from trainform.k8s.admission import admitted_pod_spec
 
         specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
     return scaled_sum(
         (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
-        for spec, pods in zip(specs, plan.pod_sets, strict=True)
+        for spec, pods in zip(specs, steps, strict=True)
     )
 
 
-def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn of a gang for steps that start one after the other: the first step waits in the gang for pods that are
-    created only after it is done. `in_order_is_fine` if the scheduler makes one gang per step under the startup policy
-    InOrder."""
-    if len(plan.pod_sets) < 2:
+def tell_waiting_steps(plan: Plan, remedy: str = PER_STAGE_REMEDY) -> None:
+    """Warn, at whatever asked for the gang, of one gang for steps that start one after the other: the first step waits
+    in the gang for pods that are created only after it is done. `remedy` is what to write instead for this
+    scheduler."""
+    jobset = plan.jobset
+    if jobset is None or len(jobset.jobs) < 2 or plan.gang.per_stage:
         return
-    order = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
-    waiting = next((pods for pods in plan.pod_sets if pods.job.get("dependsOn")), None)
-    if order and in_order_is_fine:
+    waiting = first_that_waits(job.tree for job in jobset.jobs)
+    if waiting is None and not starts_in_order(jobset.spec):
         return
-    if waiting is None and not order:
-        return
-    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after another"
-    plan.warn(
+    what = f"{waiting['name']!r} waits for other steps" if waiting else "steps start one after another"
+    tell_at_the_gang(
+        plan,
         "TF361",
         f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
-        hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
-        source=("environment", CHOICE) if plan.gang.chosen else ("runtime", POLICY),
+        remedy.format(scheduler=plan.gang.scheduler),
     )
+
+
+def tell_at_the_gang(plan: Plan, code: str, message: str, hint: str, severity: Severity = "warning") -> None:
+    """Report at the Environment or the runtime, whichever asked for the gang."""
+    source: Source = ("environment", CHOICE) if plan.gang.chosen else ("runtime", POLICY)
+    plan.report(code, message, hint=hint, severity=severity, source=source)
 
 
 def tell_undeclared(plan: Plan, fact: str, consequence: str) -> None:
