@@ -28,6 +28,7 @@ from trainform.plugin import (
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
+QUEUE_OF_GROUP: Path = ("spec", "queue")
 RUNTIMES_TOPOLOGY: Source = ("runtime", ("spec", "podGroupPolicy", "volcano", "networkTopology"))
 CHOSEN_TOPOLOGY: Source = ("environment", ("spec", "scheduling", "gang", "networkTopology"))
 
@@ -130,14 +131,12 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     if not declared:
         tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked")
         return
-    plan.report_object(
-        pod_group,
-        ("spec", "queue"),
-        "TF362",
-        f"there is no Volcano Queue {queue!r}",
-        hint=did_you_mean(queue, declared) or f"declared: {listed(declared)}",
-        source=_queue_source(plan, queue),
-    )
+    source, jobset = _queue_source(plan, queue), plan.jobset
+    tree, path = pod_group, QUEUE_OF_GROUP
+    if source and source[0] == "runtime" and jobset:  # or a runtimePatch: the JobSet knows which
+        tree, path, source = jobset.tree, QUEUE_PATH, None
+    hint = did_you_mean(queue, declared) or f"declared: {listed(declared)}"
+    plan.report_object(tree, path, "TF362", f"there is no Volcano Queue {queue!r}", hint=hint, source=source)
 
 
 def _queue_source(plan: Plan, queue: str | None) -> Source | None:

@@ -43,7 +43,7 @@ def queue_exists(plan: Plan, jobset: JobSetView) -> None:
         elif queue not in declared and queue != DEFAULT_QUEUE:
             hint = did_you_mean(queue, declared) or f"declared: {listed(declared)}"
             _tell(plan, jobset, path, "TF370", f"there is no KAI Queue {queue!r}: the job would stay Pending", hint)
-        elif below := [name for name in declared if _parent(plan, name) == queue]:
+        elif below := _below(plan, queue):
             message = f"KAI Queue {queue!r} has queues below it, so it takes no jobs"
             _tell(plan, jobset, path, "TF371", message, f"use one of those: {listed(below)}")
 
@@ -65,16 +65,19 @@ def _named(plan: Plan, jobset: JobSetView) -> Iterator[tuple[str, Path]]:
 
 def _default_exists(plan: Plan, jobset: JobSetView, declared: list[str]) -> None:
     if plan.gang.chosen and declared and DEFAULT_QUEUE not in declared and PROJECT not in jobset.labels:
+        lowest = next((name for name in declared if not _below(plan, name)), declared[0])
         tell_at_the_gang(
             plan,
             "TF370",
             f"the job names no queue, and KAI's {DEFAULT_QUEUE} is not declared",
-            f"set scheduling.gang.queue: {declared[0]}, or declare {DEFAULT_QUEUE}",
+            f"set scheduling.gang.queue: {lowest}, or declare {DEFAULT_QUEUE}",
         )
 
 
-def _parent(plan: Plan, queue: str) -> str:
-    return text(table(plan.facts.get(KAI_QUEUE, queue) or {}, "spec"), "parentQueue")
+def _below(plan: Plan, queue: str) -> list[str]:
+    """The declared queues whose parent is `queue`."""
+    specs = ((name, table(plan.facts.get(KAI_QUEUE, name) or {}, "spec")) for name in plan.facts.names(KAI_QUEUE))
+    return [name for name, spec in specs if text(spec, "parentQueue") == queue]
 
 
 def _tell(plan: Plan, jobset: JobSetView, path: Path, code: str, message: str, hint: str) -> None:
