@@ -58,7 +58,6 @@ WITHOUT_CURED_EXAMPLE = [
     "TF355",
     "TF356",
     "TF357",
-    "TF361",
     "TF363",
     "TF617",
     "TFD01",
