@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from trainform.api.runtime import MpiPolicy as MpiPolicy
 from trainform.core.gang import GANG_QUEUE as GANG_QUEUE
-from trainform.core.gang import PER_STAGE as PER_STAGE
 from trainform.core.gang import Gang as Gang
+from trainform.core.gang import Stage as Stage
+from trainform.core.gang import first_that_waits as first_that_waits
+from trainform.core.gang import starts_in_order as starts_in_order
 from trainform.core.gitops import SYNC_OPTION_VALUES as SYNC_OPTION_VALUES
 from trainform.core.gitops import SYNC_OPTIONS as SYNC_OPTIONS
 from trainform.core.gitops import SYNC_WAVE as SYNC_WAVE
@@ -38,10 +40,6 @@ from trainform.core.schedulers import tell_undeclared as tell_undeclared
 from trainform.core.schedulers import tell_waiting_steps as tell_waiting_steps
 from trainform.core.secrets import SecretNeed as SecretNeed
 from trainform.core.secrets import is_in_the_clear as is_in_the_clear
-from trainform.core.stages import Stage as Stage
-from trainform.core.stages import first_that_waits as first_that_waits
-from trainform.core.stages import gangs_of as gangs_of
-from trainform.core.stages import starts_in_order as starts_in_order
 from trainform.core.trainer import COMPLETION_INDEX as COMPLETION_INDEX
 from trainform.core.trainer import NUM_NODES as NUM_NODES
 from trainform.core.trainer import TRAINER_PORT as TRAINER_PORT

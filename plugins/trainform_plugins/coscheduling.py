@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import Plan, Plugin, Tree, gang_demand, gangs_of, send_to_scheduler, tell_waiting_steps
+from trainform.plugin import Plan, Plugin, Tree, gang_demand, send_to_scheduler, tell_waiting_steps
 
 POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
@@ -20,11 +20,11 @@ class Coscheduling(Plugin):
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
-        for gang in gangs_of(plan):
+        for gang in plan.gangs:
             plan.label_pods(POD_GROUP_LABEL, gang.name, steps=gang.steps)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        for gang in gangs_of(plan):
+        for gang in plan.gangs:
             members, resources = gang_demand(plan, gang.steps)
             spec = {
                 "minMember": members,

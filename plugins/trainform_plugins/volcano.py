@@ -15,7 +15,6 @@ from trainform.plugin import (
     Tree,
     did_you_mean,
     gang_demand,
-    gangs_of,
     listed,
     number,
     send_to_scheduler,
@@ -55,12 +54,12 @@ class Volcano(Plugin):
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
-        for gang in gangs_of(plan):
+        for gang in plan.gangs:
             plan.annotate_pods(GROUP_ANNOTATION, gang.name, steps=gang.steps)
         _take_over_queue(plan)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        return [_pod_group(plan, gang) for gang in gangs_of(plan)]
+        return [_pod_group(plan, gang) for gang in plan.gangs]
 
     def check(self, plan: Plan) -> None:
         tell_waiting_steps(plan)

@@ -14,7 +14,6 @@ from trainform.plugin import (
     admitted_pod_spec,
     first_that_waits,
     format_requests,
-    gangs_of,
     pod_requests,
     send_to_scheduler,
     starts_in_order,
@@ -48,7 +47,7 @@ class YuniKorn(Plugin):
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
-        for gang in gangs_of(plan):
+        for gang in plan.gangs:
             plan.label_pods(APPLICATION, _application(plan, gang.name), steps=gang.steps)
         if plan.gang.queue:
             plan.label_pods(QUEUE, plan.gang.queue, GANG_QUEUE)
@@ -56,7 +55,7 @@ class YuniKorn(Plugin):
             plan.annotate_pods(PARAMETERS, parameters)
 
     def pre_build_sync(self, plan: Plan) -> None:
-        for gang in gangs_of(plan):
+        for gang in plan.gangs:
             groups = _task_groups(plan, [(pods.name, pods.count * pods.replicas, pods.pod_spec) for pods in gang.steps])
             plan.annotate_pods(GROUPS, groups, steps=gang.steps)
             for pods in gang.steps:
@@ -136,7 +135,7 @@ def _still_fits(plan: Plan) -> None:
     jobset = plan.jobset
     if jobset is None or plan.failed:
         return
-    gangs = [{pods.name for pods in gang.steps} for gang in gangs_of(plan)]
+    gangs = [{pods.name for pods in gang.steps} for gang in plan.gangs]
     for job in jobset.jobs:
         own = next((names for names in gangs if job.name in names), {job.name})
         groups = _task_groups(plan, [(each.name, each.pods, each.pod_spec) for each in jobset.jobs if each.name in own])

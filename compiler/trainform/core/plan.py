@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.core.destination import patch_path
-from trainform.core.gang import NO_GANG, Gang
+from trainform.core.gang import NO_GANG, Gang, Stage, gangs_of
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet, TrainerFields
 from trainform.core.provenance import SHIPPED, Ledger, Source, blame
@@ -131,6 +131,11 @@ class Plan:
         """The `node` container of the trainer step."""
         pods = self.trainer_pod_set
         return pods.container(NODE_CONTAINER) if pods else None
+
+    @property
+    def gangs(self) -> list[Stage]:
+        """The pod sets of each gang: of one, unless the Environment wants one for each stage."""
+        return gangs_of(self.name, self.pod_sets, self.spec, per_stage=self.gang.per_stage)
 
     def pod_set(self, name: str) -> PodSet | None:
         """The pod set of the replicated job `name`."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.gang import CHOICE, POLICY
-from trainform.core.stages import first_that_waits, starts_in_order
+from trainform.core.gang import CHOICE, POLICY, first_that_waits, starts_in_order
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
 
 if TYPE_CHECKING:

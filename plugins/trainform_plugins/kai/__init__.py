@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from trainform.plugin import (
     GANG_QUEUE,
-    PER_STAGE,
     PER_STAGE_REMEDY,
     SCHEDULER_NAMES,
     JobSetView,
@@ -46,7 +45,7 @@ class Kai(Plugin):
             return
         send_to_scheduler(plan)
         if plan.gang.per_stage:
-            plan.annotate_jobset(LEAST_SUBGROUPS, "1", PER_STAGE)
+            plan.annotate_jobset(LEAST_SUBGROUPS, "1")
         place_by_topology(plan)
         _carry_marks(plan)
         label = plan.gang.queue_label

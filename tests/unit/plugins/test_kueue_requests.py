@@ -80,7 +80,7 @@ def verdict(*documents: Tree) -> str:
 
 
 FACTS = (TOPOLOGY, BY_TOPOLOGY, LOCAL_QUEUE, cluster_queue("cpu", "nvidia.com/gpu"))
-INITIALIZER = {"initializer": {"dataset": {"storageUri": "hf://a/b"}}}
+INITIALIZER: Tree = {"initializer": {"dataset": {"storageUri": "hf://a/b"}}}
 
 
 def test_each_step_of_a_shipped_runtime_is_told_in_the_trainjob():
@@ -134,8 +134,8 @@ def test_a_hint_asks_for_what_the_queue_covers(covered, requests):
     assert f"requests: {requests}" in found["hint"]
 
 
-ASKING = {"kueue.x-k8s.io/podset-required-topology": RACK}
-HANDED_ON = {"scheduling": {"kueue": {"localQueue": "team-a", "multiKueue": True}}}
+ASKING: Tree = {"kueue.x-k8s.io/podset-required-topology": RACK}
+HANDED_ON: Tree = {"scheduling": {"kueue": {"localQueue": "team-a", "multiKueue": True}}}
 SPARED = {
     "a queue that counts pods": (environment(), own_runtime(), cluster_queue("cpu", "pods"), BY_TOPOLOGY),
     "defaults of the namespace": (environment(), own_runtime(), cluster_queue("cpu"), BY_TOPOLOGY, LIMITS),
