@@ -18,6 +18,7 @@ from trainform.plugin import (
     send_to_scheduler,
     starts_in_order,
     tell_at_the_gang,
+    text,
 )
 
 APPLICATION = "applicationId"
@@ -98,7 +99,7 @@ def _places_are_held(plan: Plan) -> None:
     waiting = first_that_waits(job.tree for job in jobset.jobs)
     if waiting is None and not (starts_in_order(jobset.spec) and len(jobset.jobs) > 1):
         return
-    what = f"{waiting['name']!r} waits for other steps" if waiting else "steps start one after another"
+    what = f"{text(waiting, 'name')!r} waits for other steps" if waiting else "steps start one after another"
     tell_at_the_gang(
         plan,
         "TF361",

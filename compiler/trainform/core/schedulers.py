@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from trainform.core.gang import CHOICE, POLICY, first_that_waits, starts_in_order
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
+from trainform.k8s.tree import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,7 +176,7 @@ def tell_waiting_steps(plan: Plan, remedy: str = PER_STAGE_REMEDY) -> None:
     waiting = first_that_waits(job.tree for job in jobset.jobs)
     if waiting is None and not starts_in_order(jobset.spec):
         return
-    what = f"{waiting['name']!r} waits for other steps" if waiting else "steps start one after another"
+    what = f"{text(waiting, 'name')!r} waits for other steps" if waiting else "steps start one after another"
     tell_at_the_gang(
         plan,
         "TF361",

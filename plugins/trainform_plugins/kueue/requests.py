@@ -41,8 +41,11 @@ class _Queue(NamedTuple):
 
 
 def every_step_requests_something(plan: Plan, jobset: JobSetView) -> None:
-    """Pods that are placed by topology need a flavor, which they get for a resource that they request."""
-    if is_handed_on(jobset):  # the facts describe the manager cluster, not the worker
+    """Pods that are placed by topology need a flavor, which they get for a resource that they request.
+
+    Nothing is said of a job with errors: what is wrong may be the request itself. Nor of one for MultiKueue: the facts
+    describe the manager cluster, not the worker."""
+    if plan.failed or is_handed_on(jobset):
         return
     queue = _queue(plan, jobset)
     if queue is None or PODS in queue.covered:

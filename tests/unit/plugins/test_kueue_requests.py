@@ -153,3 +153,14 @@ def test_a_step_that_kueue_can_place_or_of_which_too_little_is_known(documents):
 def test_a_step_that_asks_for_a_topology_itself_needs_a_request_in_any_queue():
     documents = (environment(), own_runtime(ASKING), cluster_queue("cpu"), ANYWHERE)
     assert len(told(*documents, job("mine"), LOCAL_QUEUE, TOPOLOGY)) == 1
+
+
+@pytest.mark.parametrize("amount", ["much", {"of": "it"}, [1]])
+def test_a_request_that_is_wrong_is_told_alone(amount):
+    path = "/spec/replicatedJobs/1/template/spec/template/spec/containers/0/resources"
+    operations = [{"op": "replace", "path": path, "value": {"requests": {"cpu": amount}}}]
+    patches = [{"target": {"kind": "JobSet"}, "patch": operations}]
+    result = compile_stream(yaml.safe_dump_all([environment(patches=patches), job("mine"), own_runtime(), *FACTS]))
+    found = {each["code"] for each in result["jobs"][0]["diagnostics"] if each["severity"] == "error"}
+    assert found
+    assert found.isdisjoint({"TF374", "TF901"})
