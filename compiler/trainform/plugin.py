@@ -30,11 +30,12 @@ from trainform.core.pod_set import TrainerFields as TrainerFields
 from trainform.core.pod_set import upsert as upsert
 from trainform.core.provenance import Source as Source
 from trainform.core.resources import gpu_count as gpu_count
-from trainform.core.schedulers import PER_STAGE_REMEDY as PER_STAGE_REMEDY
 from trainform.core.schedulers import SCHEDULER_NAMES as SCHEDULER_NAMES
 from trainform.core.schedulers import check_schedulers as check_schedulers
 from trainform.core.schedulers import gang_demand as gang_demand
+from trainform.core.schedulers import per_stage_remedy as per_stage_remedy
 from trainform.core.schedulers import send_to_scheduler as send_to_scheduler
+from trainform.core.schedulers import steps_that_wait as steps_that_wait
 from trainform.core.schedulers import tell_at_the_gang as tell_at_the_gang
 from trainform.core.schedulers import tell_undeclared as tell_undeclared
 from trainform.core.schedulers import tell_waiting_steps as tell_waiting_steps

@@ -12,13 +12,12 @@ from trainform.plugin import (
     Plugin,
     Tree,
     admitted_pod_spec,
-    first_that_waits,
     format_requests,
+    per_stage_remedy,
     pod_requests,
     send_to_scheduler,
-    starts_in_order,
+    steps_that_wait,
     tell_at_the_gang,
-    text,
 )
 
 APPLICATION = "applicationId"
@@ -96,18 +95,14 @@ def _places_are_held(plan: Plan) -> None:
     jobset, choice = plan.jobset, plan.environment.spec.scheduling.gang
     if jobset is None or plan.gang.per_stage or (choice and choice.schedule_timeout_seconds):
         return
-    waiting = first_that_waits(job.tree for job in jobset.jobs)
-    if waiting is None and not (starts_in_order(jobset.spec) and len(jobset.jobs) > 1):
-        return
-    what = f"{text(waiting, 'name')!r} waits for other steps" if waiting else "steps start one after another"
-    tell_at_the_gang(
-        plan,
-        "TF361",
-        f"{what}, but YuniKorn holds the places of all steps from the start, and gives them up after "
-        f"{PLACEHOLDER_SECONDS} s: later pods may then start one by one",
-        "set scheduling.gang.perStage: true in the Environment, so that steps that start together are a gang of "
-        "their own, or scheduleTimeoutSeconds to more than the first steps take",
-    )
+    if what := steps_that_wait(jobset):
+        tell_at_the_gang(
+            plan,
+            "TF361",
+            f"{what}, but YuniKorn holds the places of all steps from the start, and gives them up after "
+            f"{PLACEHOLDER_SECONDS} s: later pods may then start one by one",
+            f"{per_stage_remedy(plan.gang.scheduler)}, or set scheduleTimeoutSeconds to more than the first steps take",
+        )
 
 
 def _application(plan: Plan, gang: str) -> str:

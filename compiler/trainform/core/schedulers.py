@@ -11,7 +11,7 @@ from trainform.k8s.tree import text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.core.jobset_view import ReplicatedJob
+    from trainform.core.jobset_view import JobSetView, ReplicatedJob
     from trainform.core.plan import Plan
     from trainform.core.pod_set import PodSet
     from trainform.core.provenance import Source
@@ -24,11 +24,6 @@ SCHEDULER_NAMES = {
     "yunikorn": "yunikorn",
 }
 """`schedulerName` by gang scheduler, as installed by each project's own charts."""
-
-PER_STAGE_REMEDY = (
-    "write scheduling.gang: {{scheduler: {scheduler}, perStage: true}} in the Environment, "
-    "so that steps that start together are a gang of their own"
-)
 
 OWNERS = {name: scheduler for scheduler, name in SCHEDULER_NAMES.items()}
 
@@ -166,23 +161,30 @@ def _requests(plan: Plan, steps: Sequence[PodSet], *, limits: bool, admitted: bo
     )
 
 
-def tell_waiting_steps(plan: Plan, remedy: str = PER_STAGE_REMEDY) -> None:
-    """Warn, at whatever asked for the gang, of one gang for steps that start one after the other: the first step waits
-    in the gang for pods that are created only after it is done. `remedy` is what to write instead for this
-    scheduler."""
-    jobset = plan.jobset
-    if jobset is None or len(jobset.jobs) < 2 or plan.gang.per_stage:
-        return
-    waiting = first_that_waits(job.tree for job in jobset.jobs)
-    if waiting is None and not starts_in_order(jobset.spec):
-        return
-    what = f"{text(waiting, 'name')!r} waits for other steps" if waiting else "steps start one after another"
-    tell_at_the_gang(
-        plan,
-        "TF361",
-        f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
-        remedy.format(scheduler=plan.gang.scheduler),
+def per_stage_remedy(scheduler: str) -> str:
+    """What to write where the steps of one gang wait for each other."""
+    return (
+        f"write scheduling.gang: {{scheduler: {scheduler}, perStage: true}} in the Environment, "
+        "so that steps that start together are a gang of their own"
     )
+
+
+def steps_that_wait(jobset: JobSetView) -> str:
+    """Which step of a JobSet is only created after others, in words; empty if all are created at once."""
+    if waiting := first_that_waits(job.tree for job in jobset.jobs):
+        return f"{text(waiting, 'name')!r} waits for other steps"
+    return "steps start one after another" if starts_in_order(jobset.spec) and len(jobset.jobs) > 1 else ""
+
+
+def tell_waiting_steps(plan: Plan, remedy: str = "") -> None:
+    """Warn, at whatever asked for the gang, of one gang for steps that start one after the other: the first step waits
+    in the gang for pods that are created only after it is done. `remedy`: what to write instead, if the scheduler has
+    another than `per_stage_remedy`."""
+    jobset, scheduler = plan.jobset, plan.gang.scheduler
+    what = steps_that_wait(jobset) if jobset and not plan.gang.per_stage else ""
+    if what:
+        message = f"{what}, but the {scheduler} gang waits for the pods of all steps: the job may never start"
+        tell_at_the_gang(plan, "TF361", message, remedy or per_stage_remedy(scheduler))
 
 
 def tell_at_the_gang(plan: Plan, code: str, message: str, hint: str, severity: Severity = "warning") -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from trainform.plugin import (
     GANG_QUEUE,
-    PER_STAGE_REMEDY,
     SCHEDULER_NAMES,
     JobSetView,
     Plan,
     Plugin,
     first_that_waits,
+    per_stage_remedy,
     send_to_scheduler,
     starts_in_order,
     tables,
@@ -22,8 +22,9 @@ NAME = "kai"
 LEAST_SUBGROUPS = "kai.scheduler/batch-min-member"
 """The JobSet's annotation with how many of its replicated jobs KAI must be able to place at once, from KAI 0.15 on."""
 
-REMEDY = f"{PER_STAGE_REMEDY} (KAI 0.15 or later)"
-READY_REMEDY = f"{REMEDY}, or replace dependsOn with startupPolicy: {{{{startupPolicyOrder: InOrder}}}} in the runtime"
+REMEDY = f"{per_stage_remedy(NAME)} (KAI 0.15 or later)"
+READY_REMEDY = f"{REMEDY}, or replace dependsOn with startupPolicy: {{startupPolicyOrder: InOrder}} in the runtime"
+"""For steps that wait until others are ready: InOrder means the same."""
 
 
 class Kai(Plugin):

@@ -107,6 +107,16 @@ CASES: dict[str, tuple[str, Tree, Tree, Tree]] = {
         "PriorityClass", job(), runtime(),
         environment(**patch_of("JobSet", on_pods(spec={"priorityClassName": ABSENT}))),
     ),
+    "PriorityClass of a PodGroup, in a patch": (
+        "PriorityClass", job(), runtime(),
+        environment(**gang("volcano"), **patch_of("PodGroup", {"spec": {"priorityClassName": ABSENT}})),
+    ),
+    "PriorityClass of the TrainJob, which KAI reads": (
+        "PriorityClass", job(labels={"priorityClassName": ABSENT}), runtime(), environment(**gang("kai")),
+    ),
+    "PriorityClass of the runtime's template, which KAI reads": (
+        "PriorityClass", job(), runtime({"labels": {"priorityClassName": ABSENT}}), environment(**gang("kai")),
+    ),
     "RuntimeClass of the runtime": (
         "RuntimeClass", job(), runtime(pod={"runtimeClassName": ABSENT}), environment(),
     ),
@@ -234,3 +244,8 @@ NAMES = {
 @pytest.mark.parametrize(("kind", "job", "runtime", "environment"), CASES.values(), ids=CASES)
 def test_what_exists_is_no_error(kind, job, runtime, environment):
     assert errors(kind, job, runtime, environment, word=NAMES[kind]) == []
+
+
+def test_kais_label_is_nothing_to_other_schedulers():
+    label = {"labels": {"priorityClassName": ABSENT}}
+    assert errors("PriorityClass", job(), runtime(label), environment(**gang("volcano"))) == []
