@@ -347,6 +347,17 @@ FACT_KINDS: dict[str, Schema] = {
             type=ANYTHING,
         )
     ),
+    "HyperNode": fact("spec", spec=closed("tier", tier={**INT32, "minimum": 0}, tierName=STRING, members=ANYTHING)),
+    # KAI
+    "Queue.scheduling.run.ai": fact(
+        spec=closed(
+            parentQueue=STRING,
+            **dict.fromkeys(
+                ("displayName", "preemptMinRuntime", "priority", "reclaimMinRuntime", "resources"), ANYTHING
+            ),
+        )
+    ),
+    "Topology.kai.scheduler": fact("spec", spec=closed("levels", levels=LEVELS)),
 }
 
 INT64_FIELDS = {

@@ -10,27 +10,30 @@ POD_GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class Coscheduling(Plugin):
-    """One PodGroup for all pods of the job. Source: kubeflow/trainer `pkg/runtime/framework/plugins/coscheduling`."""
+    """One PodGroup for all pods of the job, or for each stage. Source: kubeflow/trainer
+    `pkg/runtime/framework/plugins/coscheduling`."""
 
     name = "coscheduling"
 
     def applies(self, plan: Plan) -> bool:
         return plan.gang.scheduler == "coscheduling"
 
-    def validate(self, plan: Plan) -> None:
-        tell_waiting_steps(plan)
-
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
-        plan.label_pods(POD_GROUP_LABEL, plan.name)
+        for gang in plan.gangs:
+            plan.label_pods(POD_GROUP_LABEL, gang.name, steps=gang.steps)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        members, resources = gang_demand(plan)
-        spec = {
-            "minMember": members,
-            **({"minResources": resources} if resources else {}),
-            "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
-        }
-        pod_group = plan.new_object("scheduling.x-k8s.io/v1alpha1", "PodGroup", spec=spec)
-        plan.record_source(plan.gang.timeout_source, "spec", "scheduleTimeoutSeconds", object=pod_group)
-        return (pod_group,)
+        for gang in plan.gangs:
+            members, resources = gang_demand(plan, gang.steps)
+            spec = {
+                "minMember": members,
+                **({"minResources": resources} if resources else {}),
+                "scheduleTimeoutSeconds": plan.gang.timeout_seconds,
+            }
+            pod_group = plan.new_object("scheduling.x-k8s.io/v1alpha1", "PodGroup", gang.name, spec=spec)
+            plan.record_source(plan.gang.timeout_source, "spec", "scheduleTimeoutSeconds", object=pod_group)
+            yield pod_group
+
+    def check(self, plan: Plan) -> None:
+        tell_waiting_steps(plan)

@@ -54,7 +54,7 @@ class JobSet(Plugin):
     def pre_build_sync(self, plan: Plan) -> None:
         _tell_lost_ports(plan)
         for pods in plan.pod_sets:
-            pods.sync(plan.pod_labels, plan.pod_annotations)
+            pods.sync()
 
     def build(self, plan: Plan) -> Iterable[Tree]:
         spec = {**plan.spec, "replicatedJobs": [pods.job for pods in plan.pod_sets]}

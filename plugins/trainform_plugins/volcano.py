@@ -11,19 +11,25 @@ from trainform.plugin import (
     Plugin,
     PodSet,
     Source,
+    Stage,
     Tree,
     did_you_mean,
     gang_demand,
     listed,
+    number,
     send_to_scheduler,
+    table,
     tell_undeclared,
     tell_waiting_steps,
+    text,
 )
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 QUEUE_PATH: Path = ("metadata", "annotations", QUEUE_ANNOTATION)
-TOPOLOGY: Source = ("runtime", ("spec", "podGroupPolicy", "volcano", "networkTopology"))
+QUEUE_OF_GROUP: Path = ("spec", "queue")
+RUNTIMES_TOPOLOGY: Source = ("runtime", ("spec", "podGroupPolicy", "volcano", "networkTopology"))
+CHOSEN_TOPOLOGY: Source = ("environment", ("spec", "scheduling", "gang", "networkTopology"))
 
 BUILT_IN_QUEUES = ("default", "root")
 """Queues that Volcano creates itself."""
@@ -33,8 +39,8 @@ BUILT_IN_PRIORITIES = ("system-cluster-critical", "system-node-critical")
 
 
 class Volcano(Plugin):
-    """One PodGroup for all pods of the job, in the queue of the TrainJob, else the Environment, else the template.
-    Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`."""
+    """One PodGroup for all pods of the job, or for each stage, in the queue of the TrainJob, else the Environment, else
+    the template. Source: kubeflow/trainer `pkg/runtime/framework/plugins/volcano`."""
 
     name = "volcano"
 
@@ -42,34 +48,41 @@ class Volcano(Plugin):
         return plan.gang.scheduler == "volcano"
 
     def validate(self, plan: Plan) -> None:
-        tell_waiting_steps(plan)
         _queue_is_named(plan)
         for pods in plan.pod_sets:
             _priority_class_is_declared(plan, pods)
 
     def enforce_pod_group_policy(self, plan: Plan) -> None:
         send_to_scheduler(plan)
-        plan.annotate_pods(GROUP_ANNOTATION, plan.name)
+        for gang in plan.gangs:
+            plan.annotate_pods(GROUP_ANNOTATION, gang.name, steps=gang.steps)
         _take_over_queue(plan)
 
     def build(self, plan: Plan) -> Iterable[Tree]:
-        members, resources = gang_demand(plan)
-        spec: Tree = {"minMember": members, **({"minResources": resources} if resources else {})}
-        optional = (
-            ("queue", _templates_queue(plan)),
-            ("priorityClassName", _priority_class(plan)),
-            ("networkTopology", _network_topology(plan)),
-        )
-        spec.update((key, value) for key, value in optional if value)
-        pod_group = plan.new_object("scheduling.volcano.sh/v1beta1", "PodGroup", spec=spec)
-        plan.record_source(_queue_source(plan, spec.get("queue")), "spec", "queue", object=pod_group)
-        plan.record_source(TOPOLOGY, "spec", "networkTopology", object=pod_group)
-        return (pod_group,)
+        return [_pod_group(plan, gang) for gang in plan.gangs]
 
     def check(self, plan: Plan) -> None:
-        for tree in plan.objects:
-            if tree["kind"] == "PodGroup":
-                _queue_is_declared(plan, tree)
+        tell_waiting_steps(plan)
+        groups = [tree for tree in plan.objects if tree["kind"] == "PodGroup"]
+        for tree in groups[:1]:  # all stages have the same queue and topology
+            _queue_is_declared(plan, tree)
+            _tier_exists(plan, tree)
+
+
+def _pod_group(plan: Plan, gang: Stage) -> Tree:
+    members, resources = gang_demand(plan, gang.steps)
+    spec: Tree = {"minMember": members, **({"minResources": resources} if resources else {})}
+    topology, topology_source = _network_topology(plan)
+    optional = (
+        ("queue", _templates_queue(plan)),
+        ("priorityClassName", _priority_class(gang)),
+        ("networkTopology", topology),
+    )
+    spec.update((key, value) for key, value in optional if value)
+    pod_group = plan.new_object("scheduling.volcano.sh/v1beta1", "PodGroup", gang.name, spec=spec)
+    plan.record_source(_queue_source(plan, spec.get("queue")), "spec", "queue", object=pod_group)
+    plan.record_source(topology_source, "spec", "networkTopology", object=pod_group)
+    return pod_group
 
 
 def _jobs_queue(plan: Plan) -> str | None:
@@ -114,24 +127,24 @@ def _queue_is_declared(plan: Plan, pod_group: Tree) -> None:
     declared = plan.facts.names("Queue")
     if not queue or queue in BUILT_IN_QUEUES or queue in declared:
         return
+    source, jobset = _queue_source(plan, queue), plan.jobset
+    tree, path = pod_group, QUEUE_OF_GROUP
+    if source and source[0] == "runtime" and jobset:  # or a runtimePatch: the JobSet knows which
+        tree, path, source = jobset.tree, QUEUE_PATH, None
     if not declared:
-        tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked", _queue_source(plan, queue))
+        tell_undeclared(plan, f"Volcano Queue {queue}", "gangs in it cannot be checked", (tree, path), source)
         return
-    plan.report_object(
-        pod_group,
-        ("spec", "queue"),
-        "TF362",
-        f"there is no Volcano Queue {queue!r}",
-        hint=did_you_mean(queue, declared) or f"declared: {listed(declared)}",
-        source=_queue_source(plan, queue),
-    )
+    hint = did_you_mean(queue, declared) or f"declared: {listed(declared)}"
+    plan.report_object(tree, path, "TF362", f"there is no Volcano Queue {queue!r}", hint=hint, source=source)
 
 
-def _queue_source(plan: Plan, queue: str | None) -> Source:
-    """Where the queue is set."""
+def _queue_source(plan: Plan, queue: str | None) -> Source | None:
+    """Where the queue is set; None if a patch changed it."""
     if queue == _jobs_queue(plan):
         return "trainjob", QUEUE_PATH
-    return GANG_QUEUE if queue == plan.gang.queue else ("runtime", ("spec", "template", *QUEUE_PATH))
+    if queue == plan.gang.queue:
+        return GANG_QUEUE
+    return ("runtime", ("spec", "template", *QUEUE_PATH)) if queue == _templates_queue(plan) else None
 
 
 def _priority_class_is_declared(plan: Plan, pods: PodSet) -> None:
@@ -143,16 +156,42 @@ def _priority_class_is_declared(plan: Plan, pods: PodSet) -> None:
         plan.deviates("D15", message, source=("runtime", path))
 
 
-def _priority_class(plan: Plan) -> str:
+def _priority_class(gang: Stage) -> str:
     """That of the last replicated job that has one: a PodGroup has only one."""
-    names = [pods.pod_spec.get("priorityClassName") for pods in plan.pod_sets]
+    names = [pods.pod_spec.get("priorityClassName") for pods in gang.steps]
     return next((str(name) for name in reversed(names) if name), "")
 
 
-def _network_topology(plan: Plan) -> Tree:
-    """The runtime's, with the API's default mode."""
+def _network_topology(plan: Plan) -> tuple[Tree, Source]:
+    """The Environment's, else the runtime's, with the API's default mode; and where it is set."""
+    choice = plan.environment.spec.scheduling.gang if plan.gang.chosen else None
+    if choice and choice.network_topology:
+        given = choice.network_topology.model_dump(by_alias=True, exclude_none=True)
+        return given, CHOSEN_TOPOLOGY
     policy = plan.runtime.spec.pod_group_policy
     topology = policy.volcano.network_topology if policy and policy.volcano else None
     if topology is None:
-        return {}
-    return {"mode": "hard", **{key: value for key, value in topology.items() if value is not None}}
+        return {}, RUNTIMES_TOPOLOGY
+    return {"mode": "hard", **{key: value for key, value in topology.items() if value is not None}}, RUNTIMES_TOPOLOGY
+
+
+def _tier_exists(plan: Plan, pod_group: Tree) -> None:
+    """The highest tier is that of some declared HyperNode; below the lowest, no HyperNode could hold the gang."""
+    topology = table(table(pod_group, "spec"), "networkTopology")
+    highest = number(topology, "highestTierAllowed")
+    declared = (plan.facts.get("HyperNode", name) or {} for name in plan.facts.names("HyperNode"))
+    tiers = sorted({tier for each in declared if (tier := number(table(each, "spec"), "tier")) is not None})
+    if highest is None or not tiers or highest in tiers or text(topology, "mode") == "soft":
+        return
+    known = ", ".join(map(str, tiers))
+    given, source = _network_topology(plan)
+    plan.report_object(
+        pod_group,
+        ("spec", "networkTopology", "highestTierAllowed"),
+        "TF353",
+        f"no HyperNode has tier {highest}"
+        + ("" if highest > tiers[0] else f": the lowest is {tiers[0]}, so the gang would wait forever"),
+        severity="warning" if highest > tiers[0] else "error",
+        hint=f"tiers of the declared HyperNodes: {known}",
+        source=(source[0], (*source[1], "highestTierAllowed")) if given == topology else None,
+    )

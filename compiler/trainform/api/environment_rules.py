@@ -118,9 +118,13 @@ def gang_settings(environment: Environment) -> Iterator[Problem]:
 
 
 READ_BY: dict[str, tuple[str, ...]] = {
+    "perStage": ("coscheduling", "volcano", "kai", "yunikorn"),
     "queue": ("volcano", "kai", "yunikorn"),
     "scheduleTimeoutSeconds": ("coscheduling", "yunikorn"),
+    "style": ("yunikorn",),
     "queueLabel": ("kai",),
+    "topology": ("kai",),
+    "networkTopology": ("volcano",),
 }
 """Which schedulers read a setting of the gang. A gang that the runtime chose reads none."""
 
@@ -134,6 +138,26 @@ def gang_settings_are_read(environment: Environment) -> Iterator[Problem]:
             who = f"{gang.scheduler} ignores it" if gang.scheduler else "nobody reads it without gang.scheduler"
             hint = f"remove it; it is for {', '.join(schedulers)}"
             yield Problem((*_GANG, key), "TF165", who, hint, "warning", leave_out=())
+
+
+def gang_topologies(environment: Environment) -> Iterator[Problem]:
+    """KAI needs the name of a Topology and a level of it; Volcano's tiers start at 0, and only `hard` has a highest."""
+    gang = environment.spec.scheduling.gang
+    if gang and (kai := gang.topology):
+        path: Path = (*_GANG, "topology")
+        yield from _named(names.dns1123_subdomain, kai.name, (*path, "name"))
+        for field in ("required", "preferred"):
+            yield from _level((*path, field), getattr(kai, field))
+        if not (kai.required or kai.preferred):
+            yield Problem(path, "TF103", "also needs required or preferred", "name a level of the Topology")
+    if gang and (network := gang.network_topology):
+        path = (*_GANG, "networkTopology", "highestTierAllowed")
+        highest = network.highest_tier_allowed
+        if highest is not None and highest < 0:
+            yield Problem(path, "TF104", f"must be at least 0, not {highest}", leave_out=())
+        elif highest is not None and network.mode == "soft":
+            hint = "remove it, or write mode: hard"
+            yield Problem(path, "TF165", "volcano ignores it in mode soft", hint, "warning", leave_out=())
 
 
 def _queue(name: str) -> str | None:
@@ -256,6 +280,7 @@ RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     installed_scheduler,
     gang_settings,
     gang_settings_are_read,
+    gang_topologies,
     kueue_names,
     topologies,
     secrets,

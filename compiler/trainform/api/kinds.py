@@ -24,7 +24,7 @@ V1_JOBS = ("JAXJob", "MPIJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
 
 ENVIRONMENT_GROUP = "trainform.dev"
 ENVIRONMENT_VERSION = "trainform.dev/v1alpha1"
-FACTS = frozenset((versions[0].rpartition("/")[0], kind) for kind, versions in FACT_VERSIONS.items())
+FACTS = frozenset((versions[0].rpartition("/")[0], kind.partition(".")[0]) for kind, versions in FACT_VERSIONS.items())
 """Group and kind of cluster facts that an Environment may declare."""
 
 

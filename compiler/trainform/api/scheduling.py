@@ -5,10 +5,32 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from trainform.api.base import Int32, Model, absent
+from trainform.k8s.labels import KAI_QUEUE_LABEL
 
 Scheduler = Literal["coscheduling", "volcano", "kai", "yunikorn"]
 
-KAI_QUEUE_LABEL = "kai.scheduler/queue"
+
+class KaiTopology(Model):
+    """KAI's topology-aware scheduling: where the pods of a job may stand, by at least one of two levels."""
+
+    name: str
+    """The Topology, by its name in the cluster. Example: `cluster`."""
+    required: str | None = None
+    """The level, a label of nodes, of which one domain must hold all pods. Default: none.
+    Example: `cloud.provider.com/topology-block`."""
+    preferred: str | None = None
+    """The level of which one domain should hold all pods; wider ones are taken where it cannot. Default: none.
+    Example: `cloud.provider.com/topology-rack`."""
+
+
+class NetworkTopology(Model):
+    """Volcano's network topology: how far apart the pods of a gang may stand."""
+
+    mode: Annotated[Literal["hard", "soft"], absent("hard")] = "hard"
+    """`hard`: all pods of a gang stand within one HyperNode, or the gang waits. `soft`: as near as there is room.
+    Default: `hard`."""
+    highest_tier_allowed: Int32 | None = None
+    """The highest tier of that HyperNode, at least 0; only for mode `hard`. Default: any. Example: `2`."""
 
 
 class GangScheduling(Model):
@@ -17,13 +39,26 @@ class GangScheduling(Model):
     scheduler: Literal["none", "coscheduling", "volcano", "kai", "yunikorn"] | None = None
     """The scheduler that holds the gang; `none` says that there is none here. Default: what the runtime's
     `podGroupPolicy` says; a choice of the runtime is never overridden silently. Example: `volcano`."""
+    per_stage: Annotated[bool, absent(False)] = False
+    """Whether steps that start together, such as the initializers, are a gang of their own. Needed by jobs with
+    `dependsOn`, whose later steps do not exist until the first are done. KAI (0.15 or later) makes a gang of each step.
+    Default: `false`, one gang of all pods."""
     schedule_timeout_seconds: Int32 | None = None
     """How long a gang may wait for its last pod, in seconds, at least 1; for coscheduling and yunikorn.
     Default: what the runtime says, else the scheduler's own. Example: `120`."""
+    style: Literal["Soft", "Hard"] | None = None
+    """What yunikorn does with a gang whose time is over (`gangSchedulingStyle`). `Soft`: its pods start one by one as
+    there is room. `Hard`: it fails. Default: YuniKorn's own, `Soft`. Example: `Hard`."""
     queue: str | None = None
     """The scheduler's queue (volcano, kai, yunikorn). Default: the scheduler's own. Example: `team-a`."""
     queue_label: Annotated[str, absent(KAI_QUEUE_LABEL)] = KAI_QUEUE_LABEL
     """The label by which KAI finds the queue of a job. Default: `kai.scheduler/queue`."""
+    topology: KaiTopology | None = None
+    """Where the pods of a job may stand, for kai. Default: anywhere.
+    Example: `{name: cluster, required: cloud.provider.com/topology-block}`."""
+    network_topology: NetworkTopology | None = None
+    """How far apart the pods of a gang may stand, for volcano. Default: what the runtime's `podGroupPolicy` says.
+    Example: `{mode: hard, highestTierAllowed: 2}`."""
 
 
 class TopologySlice(Model):

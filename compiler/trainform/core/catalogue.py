@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from trainform.api import read
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.inputs import Input, Inputs
-from trainform.core.provenance import shown_at
+from trainform.core.provenance import SHIPPED, shown_at
 from trainform.diagnostics import Diagnostic, dotted
 from trainform.diagnostics.suggest import MOST, did_you_mean, listed
 from trainform.source import load
@@ -36,7 +36,7 @@ class Catalogue:
         """The shipped runtime `name` with its companions, or None."""
         file = f"{name}.yaml"
         if name not in self._read and file in self.files:
-            documents = load(self.files[file], f"catalogue/{file}").documents
+            documents = load(self.files[file], f"{SHIPPED}{file}").documents
             document = next(d for d in documents if d.tree.get("kind") == "ClusterTrainingRuntime")
             found = read(document)
             companions = in_order(d.tree for d in documents if runtime_of(d.tree) == name)

@@ -1,14 +1,19 @@
-"""Gangs: which scheduler starts a job's pods together."""
+"""Gangs: which scheduler starts a job's pods together, and which pods: all of a job, or those of each stage, the steps
+whose pods are created at the same moment."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
+from trainform.k8s.tree import Tree, table, tables, text
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
     from trainform.api import Runtime
     from trainform.core.destination import Destination
+    from trainform.core.pod_set import PodSet
     from trainform.core.provenance import Source
     from trainform.diagnostics import Path, Severity
 
@@ -17,6 +22,8 @@ CHOICE: Path = ("spec", "scheduling", "gang", "scheduler")
 GANG_QUEUE: Source = ("environment", ("spec", "scheduling", "gang", "queue"))
 CHOSEN_TIMEOUT: Source = ("environment", ("spec", "scheduling", "gang", "scheduleTimeoutSeconds"))
 RUNTIMES_TIMEOUT: Source = ("runtime", (*POLICY, "coscheduling", "scheduleTimeoutSeconds"))
+IN_ORDER = "InOrder"
+"""The startup policy under which JobSet creates a step once the one before it is ready."""
 
 
 class Gang(NamedTuple):
@@ -24,7 +31,7 @@ class Gang(NamedTuple):
 
     `chosen`: set by the Environment, so pods are sent to that scheduler. A runtime's policy leaves `schedulerName` to
     the runtime's template, as the controller does. `timeout_seconds` applies to coscheduling; `queue` to Volcano, KAI
-    and YuniKorn, empty for the default.
+    and YuniKorn, empty for the default. `per_stage`: steps that start together are a gang of their own.
     """
 
     scheduler: str = ""
@@ -33,6 +40,7 @@ class Gang(NamedTuple):
     queue: str = ""
     queue_label: str = ""
     timeout_source: Source = RUNTIMES_TIMEOUT
+    per_stage: bool = False
 
 
 NO_GANG = Gang()
@@ -66,6 +74,7 @@ def effective_gang(runtime: Runtime, destination: Destination) -> tuple[Gang, li
         choice.queue or "",
         choice.queue_label,
         RUNTIMES_TIMEOUT if timeout is None else CHOSEN_TIMEOUT,
+        choice.per_stage,
     )
     return gang, []
 
@@ -81,3 +90,38 @@ def _runtimes_gang(runtime: Runtime) -> Gang:
 
 def _problem(destination: Destination, severity: Severity, message: str, hint: str) -> Diagnostic:
     return Diagnostic("TF164", severity, message, hint, CHOICE, destination.document)
+
+
+class Stage(NamedTuple):
+    """The steps of one gang. `name` is that of the gang, which no other job's can have: names of TrainJobs have no
+    dot."""
+
+    name: str
+    steps: tuple[PodSet, ...]
+
+
+def gangs_of(name: str, steps: Iterable[PodSet], jobset_spec: Tree, *, per_stage: bool) -> list[Stage]:
+    """All steps as one gang, called like the job; with `per_stage`, a gang for each stage, called `<job>.<first
+    step>`."""
+    steps, in_order = tuple(steps), starts_in_order(jobset_spec)
+    stages: dict[Hashable, list[PodSet]] = {}
+    for pods in steps if per_stage else ():
+        stages.setdefault(pods.name if in_order else _awaited(pods.job), []).append(pods)
+    if len(stages) < 2:
+        return [Stage(name, steps)]
+    return [Stage(f"{name}.{stage[0].name}", tuple(stage)) for stage in stages.values()]
+
+
+def _awaited(replicated_job: Tree) -> Hashable:
+    """What a step waits for; steps that wait for the same are created at the same moment."""
+    return frozenset((text(each, "name"), text(each, "status")) for each in tables(replicated_job, "dependsOn"))
+
+
+def starts_in_order(jobset_spec: Tree) -> bool:
+    """Whether the steps of a JobSet start one after the other."""
+    return text(table(jobset_spec, "startupPolicy"), "startupPolicyOrder") == IN_ORDER
+
+
+def first_that_waits(replicated_jobs: Iterable[Tree]) -> Tree | None:
+    """The first replicated job that is only created after others."""
+    return next((each for each in replicated_jobs if tables(each, "dependsOn")), None)

@@ -14,7 +14,7 @@ from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.suggest import did_you_mean, listed
-from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS
+from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, fact_kind
 from trainform.k8s.tree import Tree, metadata_of
 from trainform.source import Document
 
@@ -216,7 +216,7 @@ def _read_differently(document: Document, found: Read) -> list[Diagnostic]:
 def key_of(document: Document, default_namespace: str) -> ObjectKey:
     """A document's identity: documents with the same key are the same object."""
     tree = document.tree
-    kind = str(tree.get("kind") or "")
+    kind = fact_kind(tree)
     metadata = metadata_of(tree)
     namespace = "" if kind in CLUSTER_WIDE else str(metadata.get("namespace") or default_namespace)
     return (kind, namespace, str(metadata.get("name") or ""))
@@ -229,7 +229,7 @@ def _twice(document: Document, earlier: Document) -> Diagnostic:
     return Diagnostic(
         "TF203",
         "error",
-        f"{kind} {where} is defined twice; the first is at {earlier.file}:{line}",
+        f"{kind.partition('.')[0]} {where} is defined twice; the first is at {earlier.file}:{line}",
         "rename or remove one of them",
         ("metadata", "name"),
         document,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
 from trainform.core.destination import patch_path
-from trainform.core.gang import NO_GANG, Gang
+from trainform.core.gang import NO_GANG, Gang, Stage, gangs_of
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet, TrainerFields
-from trainform.core.provenance import Ledger, Source, blame
+from trainform.core.provenance import SHIPPED, Ledger, Source, blame
 from trainform.core.secrets import KeyFiles, KeyKind, SecretNeed
 from trainform.diagnostics import Diagnostic, Path, Place, Severity
 from trainform.diagnostics.deviations import DEVIATIONS
@@ -48,7 +48,7 @@ class Plan:
     """A JobSet template taken apart, with every field in one place. `job` and `runtime` are never modified.
 
     `metadata` and `spec` are the JobSet's, without `replicatedJobs`: those are `pod_sets`, in the runtime's order.
-    `pod_labels` and `pod_annotations` go on every pod template. `secrets` are the key Secrets that the pods need,
+    `secrets` are the key Secrets that the pods need,
     `keys` the Environment's encrypted ones. `framework` is the runtime's (`torch`, `mpi`, `jax`, `xgboost`, `flux`),
     empty for plain jobs.
     """
@@ -66,8 +66,6 @@ class Plan:
     trainer: TrainerFields = field(default_factory=TrainerFields)
     facts: Facts = NO_FACTS
     gang: Gang = NO_GANG
-    pod_labels: dict[str, str] = field(default_factory=dict)
-    pod_annotations: dict[str, str] = field(default_factory=dict)
     objects: list[Tree] = field(default_factory=list)
     secrets: list[SecretNeed] = field(default_factory=list)
     keys: KeyFiles = field(default_factory=dict)
@@ -93,6 +91,16 @@ class Plan:
     @property
     def environment(self) -> Environment:
         return self.destination.environment
+
+    @property
+    def environment_document(self) -> Document | None:
+        """None without an Environment."""
+        return self.destination.document
+
+    @property
+    def runtime_is_shipped(self) -> bool:
+        """Whether the runtime is one of ours, and so in no file that a user can edit."""
+        return self.runtime_document.file.startswith(SHIPPED)
 
     @property
     def name(self) -> str:
@@ -138,6 +146,11 @@ class Plan:
         """The `node` container of the trainer step."""
         pods = self.trainer_pod_set
         return pods.container(NODE_CONTAINER) if pods else None
+
+    @property
+    def gangs(self) -> list[Stage]:
+        """The pod sets of each gang: of one, unless the Environment wants one for each stage."""
+        return gangs_of(self.name, self.pod_sets, self.spec, per_stage=self.gang.per_stage)
 
     def pod_set(self, name: str) -> PodSet | None:
         """The pod set of the replicated job `name`."""
@@ -233,21 +246,26 @@ class Plan:
         self.metadata[kind] = {**(self.metadata.get(kind) or {}), key: value}
         self.record_source(source, "metadata", kind, key, value=value)
 
-    def label_pods(self, key: str, value: str, source: Source | None = None) -> None:
-        """Label every pod template."""
-        self.ledger.record(("label", key), value)
-        self.pod_labels[key] = value
-        self._record_mark(source, "labels", key, value)
+    def label_pods(
+        self, key: str, value: str, source: Source | None = None, *, steps: Iterable[PodSet] | None = None
+    ) -> None:
+        """Label every pod template, or those of `steps`."""
+        self._record_mark("label", key, value, steps)
+        for pods in self.pod_sets if steps is None else steps:
+            pods.label(key, value, source)
 
-    def annotate_pods(self, key: str, value: str, source: Source | None = None) -> None:
-        """Annotate every pod template."""
-        self.ledger.record(("annotation", key), value)
-        self.pod_annotations[key] = value
-        self._record_mark(source, "annotations", key, value)
+    def annotate_pods(
+        self, key: str, value: str, source: Source | None = None, *, steps: Iterable[PodSet] | None = None
+    ) -> None:
+        """Annotate every pod template, or those of `steps`."""
+        self._record_mark("annotation", key, value, steps)
+        for pods in self.pod_sets if steps is None else steps:
+            pods.annotate_later(key, value, source)
 
-    def _record_mark(self, source: Source | None, kind: str, key: str, value: str) -> None:
-        for pods in self.pod_sets if source else ():
-            pods.record_source(source, "template", "metadata", kind, key, value=value)
+    def _record_mark(self, kind: str, key: str, value: str, steps: Iterable[PodSet] | None) -> None:
+        names = [()] if steps is None else [(pods.name,) for pods in steps]
+        for name in names:
+            self.ledger.record((kind, key, *name), value)
 
     def record_source(
         self,

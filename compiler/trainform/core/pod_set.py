@@ -43,6 +43,9 @@ class PodSet:
     ledger: Ledger = field(default_factory=Ledger)
     wanted_ports: dict[str, tuple[list[Tree], list[Tree]]] = field(default_factory=dict)
     """By container: its declared ports, and those that plugins requested."""
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    """What `sync` adds to the pod template."""
 
     @classmethod
     def of(cls, replicated_job: Tree, path: Path, ledger: Ledger) -> PodSet:
@@ -138,16 +141,26 @@ class PodSet:
         self.record_source(source, "parallelism", value=count)
         self.record_source(source, "completions", value=count)
 
-    def sync(self, labels: dict[str, str], annotations: dict[str, str]) -> None:
-        """Update the template to the count, and set these labels and annotations on the pods."""
+    def sync(self) -> None:
+        """Update the template to the count, and set its labels and annotations."""
         self.job_spec["parallelism"] = self.job_spec["completions"] = self.count
         metadata = self.pod["metadata"]
-        for kind, marks in (("labels", labels), ("annotations", annotations)):
+        for kind, marks in (("labels", self.labels), ("annotations", self.annotations)):
             if marks:
                 metadata[kind] = {**(metadata.get(kind) or {}), **marks}
 
+    def label(self, key: str, value: str, source: Source | None = None) -> None:
+        """Label the pod template, once its count is final."""
+        self.labels[key] = value
+        self.record_source(source, "template", "metadata", "labels", key, value=value)
+
+    def annotate_later(self, key: str, value: str, source: Source | None = None) -> None:
+        """Annotate the pod template, once its count is final."""
+        self.annotations[key] = value
+        self.record_source(source, "template", "metadata", "annotations", key, value=value)
+
     def annotate(self, key: str, value: str, source: Source | None = None) -> None:
-        """Annotate the pod template."""
+        """Annotate the pod template at once."""
         metadata = self.pod["metadata"]
         metadata["annotations"] = {**(metadata.get("annotations") or {}), key: value}
         self.record_source(source, "template", "metadata", "annotations", key, value=value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.diagnostics import Path
-from trainform.k8s.tree import Tree, value_at
+from trainform.k8s.tree import Tree, table, tables, value_at
 
 if TYPE_CHECKING:
     from trainform.source import Document
@@ -16,6 +16,9 @@ Origin = Literal["trainjob", "runtime", "environment"]
 
 Source = tuple[Origin, Path]
 """A field of one of the job's documents: `("trainjob", ("spec", "suspend"))`."""
+
+SHIPPED = "catalogue/"
+"""How the file names of shipped runtimes start: they are in no repository."""
 
 Key = tuple[str | tuple[str, int], ...]
 """Like a path, but a list entry is `(name, n)`, the n-th of that name: `("node", 0)`; `("", n)` is the n-th without a
@@ -75,14 +78,16 @@ class Documents(Protocol):
     def job_document(self) -> Document: ...
     @property
     def runtime_document(self) -> Document: ...
+    @property
+    def environment_document(self) -> Document | None: ...
 
 
 def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     """The document and path that set the element at `path` of the rendered object `tree`. In order: the TrainJob's
-    trainer, which overrides everything else; the last runtimePatch that has the element; the runtime, also for a
-    missing element; the job's `runtimeRef`."""
+    trainer, which overrides everything else; the last runtimePatch that has the element, the job's before the
+    Environment's; the runtime, also for a missing element; the job's `runtimeRef`."""
     if path[:1] == ("metadata",):
-        return _blame_metadata(plan, path)
+        return _blame_metadata(plan, tree, path)
     if tree.get("kind") != "JobSet":
         return plan.runtime_document, _deepest(plan.runtime_document.tree, ("spec", "podGroupPolicy"))
     trainer = _trainer_field(plan, tree, path)
@@ -98,8 +103,13 @@ def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     return plan.job_document, ("spec", "runtimeRef", "name")
 
 
-def _blame_metadata(plan: Documents, path: Path) -> tuple[Document, Path]:
-    """The runtime if its template has the label or annotation, else the TrainJob."""
+def _blame_metadata(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
+    """The last runtimePatch or the runtime's template that sets the label or annotation to this value, else the
+    TrainJob, or the template if it has another value."""
+    value = value_at(tree, path)
+    for source, root in (*_sources(plan), (plan.job_document, ())) if value is not None and len(path) > 2 else ():
+        if value_at(source.tree, (*root, *path)) == value:
+            return source, (*root, *path)
     in_template = (*TEMPLATE, *path)
     if len(path) > 2 and value_at(plan.runtime_document.tree, in_template) is not None:
         return plan.runtime_document, in_template
@@ -141,10 +151,12 @@ def shown_at(path: Path, name: str) -> Shown:
 
 
 def _sources(plan: Documents) -> list[tuple[Document, Path]]:
-    patches = value_at(plan.job_document.tree, ("spec", "runtimePatches")) or ()
+    """Whatever may set an element of the template, the last first, each with the template's place in it."""
     roots: list[tuple[Document, Path]] = [
-        (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
-        for index in reversed(range(len(patches)))
+        (document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
+        for document in (plan.job_document, plan.environment_document)
+        if document is not None
+        for index in reversed(range(len(tables(table(document.tree, "spec"), "runtimePatches"))))
     ]
     return [*roots, (plan.runtime_document, TEMPLATE)]
 

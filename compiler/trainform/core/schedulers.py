@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.core.gang import CHOICE, POLICY
+from trainform.core.gang import CHOICE, POLICY, first_that_waits, starts_in_order
 from trainform.k8s.pod_requests import pod_requests, scaled_sum
+from trainform.k8s.tree import text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trainform.core.jobset_view import ReplicatedJob
+    from trainform.core.jobset_view import JobSetView, ReplicatedJob
     from trainform.core.plan import Plan
+    from trainform.core.pod_set import PodSet
     from trainform.core.provenance import Source
-    from trainform.diagnostics import Severity
+    from trainform.diagnostics import Path, Severity
+    from trainform.k8s.tree import Tree
 
 SCHEDULER_NAMES = {
     "coscheduling": "scheduler-plugins-scheduler",
@@ -121,23 +124,23 @@ def _known(installed: Sequence[str]) -> str:
     return f"installed: {', '.join(installed) or 'no gang scheduler'}"
 
 
-def gang_demand(plan: Plan) -> tuple[int, dict[str, str]]:
-    """Number of pods of the job, and their total requests by resource name, canonical and sorted.
+def gang_demand(plan: Plan, steps: Sequence[PodSet]) -> tuple[int, dict[str, str]]:
+    """Number of pods of the steps of a gang, and their total requests by resource name, canonical and sorted.
 
     Includes replicas (D19), limits without a request (D18), and what declared RuntimeClasses and LimitRanges will add
     (D15); each is reported if the controller's numbers differ. Source: kubeflow/trainer
     `pkg/runtime/framework/plugins/coscheduling`.
     """
-    members = sum(pods.count * pods.replicas for pods in plan.pod_sets)
-    if any(pods.replicas > 1 for pods in plan.pod_sets):
-        controllers = sum(pods.count for pods in plan.pod_sets)
+    members = sum(pods.count * pods.replicas for pods in steps)
+    if any(pods.replicas > 1 for pods in steps):
+        controllers = sum(pods.count for pods in steps)
         _deviates(plan, "D19", f"ignore replicas: a gang of {controllers} pods, not {members}")
-    bare, defaulted = _requests(plan, limits=False), _requests(plan, limits=True)
+    bare, defaulted = _requests(plan, steps, limits=False), _requests(plan, steps, limits=True)
     if bare != defaulted:
         _deviates(plan, "D18", "count only requests; here a limit without a request counts as the request")
     if not plan.facts.names("RuntimeClass") and not plan.facts.names("LimitRange", plan.namespace):
         return members, defaulted
-    admitted = _requests(plan, limits=True, admitted=True)
+    admitted = _requests(plan, steps, limits=True, admitted=True)
     if admitted != defaulted:
         _deviates(plan, "D15", "ignore what RuntimeClass and LimitRange add to the pods")
     return members, admitted
@@ -147,49 +150,61 @@ def _deviates(plan: Plan, code: str, message: str) -> None:
     plan.deviates(code, f"the controller would {message}", source=("runtime", POLICY))
 
 
-def _requests(plan: Plan, *, limits: bool, admitted: bool = False) -> dict[str, str]:
-    specs = [pods.pod_spec for pods in plan.pod_sets]
+def _requests(plan: Plan, steps: Sequence[PodSet], *, limits: bool, admitted: bool = False) -> dict[str, str]:
+    specs = [pods.pod_spec for pods in steps]
     if admitted:
         from trainform.k8s.admission import admitted_pod_spec
 
         specs = [admitted_pod_spec(spec, plan.namespace, plan.facts) for spec in specs]
     return scaled_sum(
         (pod_requests(spec, limits_default_requests=limits), pods.count * pods.replicas)
-        for spec, pods in zip(specs, plan.pod_sets, strict=True)
+        for spec, pods in zip(specs, steps, strict=True)
     )
 
 
-def tell_waiting_steps(plan: Plan, *, in_order_is_fine: bool = False) -> None:
-    """Warn of a gang for steps that start one after the other: the first step waits in the gang for pods that are
-    created only after it is done. `in_order_is_fine` if the scheduler makes one gang per step under the startup policy
-    InOrder."""
-    if len(plan.pod_sets) < 2:
-        return
-    order = (plan.spec.get("startupPolicy") or {}).get("startupPolicyOrder") == "InOrder"
-    waiting = next((pods for pods in plan.pod_sets if pods.job.get("dependsOn")), None)
-    if order and in_order_is_fine:
-        return
-    if waiting is None and not order:
-        return
-    what = f"{waiting.name!r} waits for other steps" if waiting else "steps start one after another"
-    plan.warn(
-        "TF361",
-        f"{what}, but the {plan.gang.scheduler} gang waits for the pods of all steps: the job may never start",
-        hint="use a runtime whose steps start together, or an Environment with gang: {scheduler: none}",
-        source=("environment", CHOICE) if plan.gang.chosen else ("runtime", POLICY),
+def per_stage_remedy(scheduler: str) -> str:
+    """What to write where the steps of one gang wait for each other."""
+    return (
+        f"write scheduling.gang: {{scheduler: {scheduler}, perStage: true}} in the Environment, "
+        "so that steps that start together are a gang of their own"
     )
+
+
+def steps_that_wait(jobset: JobSetView) -> str:
+    """Which step of a JobSet is only created after others, in words; empty if all are created at once."""
+    if waiting := first_that_waits(job.tree for job in jobset.jobs):
+        return f"{text(waiting, 'name')!r} waits for other steps"
+    return "steps start one after another" if starts_in_order(jobset.spec) and len(jobset.jobs) > 1 else ""
+
+
+def tell_waiting_steps(plan: Plan, remedy: str = "") -> None:
+    """Warn, at whatever asked for the gang, of one gang for steps that start one after the other: the first step waits
+    in the gang for pods that are created only after it is done. `remedy`: what to write instead, if the scheduler has
+    another than `per_stage_remedy`."""
+    jobset, scheduler = plan.jobset, plan.gang.scheduler
+    what = steps_that_wait(jobset) if jobset and not plan.gang.per_stage else ""
+    if what:
+        message = f"{what}, but the {scheduler} gang waits for the pods of all steps: the job may never start"
+        tell_at_the_gang(plan, "TF361", message, remedy or per_stage_remedy(scheduler))
+
+
+def tell_at_the_gang(plan: Plan, code: str, message: str, hint: str, severity: Severity = "warning") -> None:
+    """Report at the Environment or the runtime, whichever asked for the gang."""
+    source: Source = ("environment", CHOICE) if plan.gang.chosen else ("runtime", POLICY)
+    plan.report(code, message, hint=hint, severity=severity, source=source)
 
 
 def tell_undeclared(
-    plan: Plan, fact: str, consequence: str, named: Source = ("environment", ("spec", "cluster"))
+    plan: Plan, fact: str, consequence: str, named: tuple[Tree, Path] | None = None, source: Source | None = None
 ) -> None:
-    """Warn about a fact that jobs need and that is not declared, where it is `named`: the Environment, unless something
-    else names it. Its message is the same for every job, so it is shown once. Without an Environment there are no
-    facts, and no warning."""
-    if plan.destination.document is not None:
-        plan.warn(
-            "TF563",
-            f"{fact} is not declared: {consequence}",
-            hint="add it to the Environment's folder, so that jobs can be checked against it",
-            source=named,
-        )
+    """Warn about a fact that jobs need and that is not declared. `named` is the object and path with its name, reported
+    at `source` if that set it; without, it is reported at the Environment. Without an Environment there are no facts,
+    and no warning."""
+    if plan.destination.document is None:
+        return
+    message = f"{fact} is not declared: {consequence}"
+    hint = "add it to the Environment's folder, so that jobs can be checked against it"
+    if named:
+        plan.report_object(*named, "TF563", message, severity="warning", hint=hint, source=source)
+    else:
+        plan.warn("TF563", message, hint=hint, source=("environment", ("spec", "cluster")))

@@ -103,6 +103,12 @@ CODES: dict[str, str] = {
     "TF364": "topology and gang use different schedulers",
     "TF365": "job taken by the default queue",
     "TF366": "steps may be ready too late",
+    "TF370": "unknown KAI queue",
+    "TF371": "KAI queue that takes no jobs",
+    "TF372": "unknown KAI topology",
+    "TF373": "topology level without effect",
+    "TF374": "step that Kueue cannot place",
+    "TF375": "gang that falls back to single pods",
     "TF386": "price of an unknown flavor",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",

@@ -8,6 +8,9 @@ from trainform.k8s.tree import Tree, metadata_of, table, tables, text, texts
 
 Labels = Mapping[str, str]
 
+KAI_QUEUE_LABEL = "kai.scheduler/queue"
+"""The label by which KAI finds the queue of a job, unless it is configured otherwise."""
+
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 

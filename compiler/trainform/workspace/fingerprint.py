@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.inputs import key_of
-from trainform.k8s.fact_kinds import NEVER_RENDERED
+from trainform.k8s.fact_kinds import NEVER_RENDERED, fact_kind
 from trainform.k8s.tree import name_of
 from trainform.output.emitter import emit_stream
 from trainform.workspace.lockfile import Lock, Pins, RuntimePin
@@ -162,7 +162,7 @@ def _with_facts(inputs: Inputs) -> list[dict[str, Any]]:
     """The Environment, if declared, then its facts sorted by key, independent of file order. Nothing that is rendered
     depends on nodes and prices."""
     own = [_without_prices(inputs.environment.document.tree)] if inputs.environment else []
-    rendered = (document for document in inputs.fact_documents if document.tree["kind"] not in NEVER_RENDERED)
+    rendered = (document for document in inputs.fact_documents if fact_kind(document.tree) not in NEVER_RENDERED)
     facts = sorted(rendered, key=lambda document: key_of(document, inputs.namespace))
     return [*own, *(document.tree for document in facts)]
 

@@ -22,6 +22,7 @@ from trainform_plugins.kueue.queues import (
     queue_admits,
     waits_for_ready_pods,
 )
+from trainform_plugins.kueue.requests import every_step_requests_something
 from trainform_plugins.kueue.topology import (
     fits_the_pods,
     groups_are_pairs,
@@ -41,6 +42,7 @@ JOBSET_CHECKS = (
     priority_is_declared,
     goes_alone,
     needs_newer_kueue,
+    every_step_requests_something,
 )
 TOPOLOGY_CHECKS = (
     annotations_are_sound,

@@ -38,7 +38,9 @@ def needs_newer_kueue(plan: Plan, jobset: JobSetView) -> None:
 def _check_label(plan: Plan, jobset: JobSetView, version: ClusterVersion) -> None:
     value = jobset.labels.get(MAX_TIME)
     if value is not None and version[:2] < SINCE[MAX_TIME]:
-        plan.report("TF356", _too_old(MAX_TIME, version), source=source_of(plan, MAX_TIME, str(value)))
+        source = source_of(plan, MAX_TIME, str(value))
+        path = ("metadata", "labels", MAX_TIME)
+        plan.report_object(jobset.tree, path, "TF356", _too_old(MAX_TIME, version), source=source)
 
 
 def _check_annotation(plan: Plan, jobset: JobSetView, job: ReplicatedJob, key: str, version: ClusterVersion) -> None:

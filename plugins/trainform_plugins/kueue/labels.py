@@ -48,13 +48,11 @@ def wants_multikueue(plan: Plan) -> bool:
     return kueue is not None and kueue.multi_kueue and not named
 
 
-def source_of(plan: Plan, key: str, value: str) -> Source:
-    """Who set the JobSet's label `key` to `value`."""
+def source_of(plan: Plan, key: str, value: str) -> Source | None:
+    """Who set the JobSet's label `key` to `value`, if it was the TrainJob's label or the Environment's setting."""
     if (plan.job.metadata.labels or {}).get(key) == value:
         return "trainjob", ("metadata", "labels", key)
-    if labels_of(plan).get(key) == value:
-        return environments_label(key)
-    return "runtime", ("spec", "template", "metadata", "labels", key)
+    return environments_label(key) if labels_of(plan).get(key) == value else None
 
 
 def environments_label(key: str) -> Source:

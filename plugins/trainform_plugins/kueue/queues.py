@@ -99,8 +99,7 @@ def queue_admits(plan: Plan, jobset: JobSetView) -> None:
         return
     if "LocalQueue" not in plan.facts.index:
         fact = f"LocalQueue {queue} in namespace {plan.namespace}"
-        named = source_of(plan, QUEUE, queue)
-        tell_undeclared(plan, fact, "without its queue, the job would stay suspended", named)
+        _tell_undeclared(plan, jobset, QUEUE, fact, "without its queue, the job would stay suspended")
     elif plan.facts.get("LocalQueue", queue, plan.namespace) is None:
         message = f"namespace {plan.namespace} has no LocalQueue {queue!r}: the job would stay suspended"
         _report(plan, jobset, QUEUE, "TF350", message, _other_queue(plan, queue))
@@ -146,13 +145,16 @@ def priority_is_declared(plan: Plan, jobset: JobSetView) -> None:
     if not name or name in declared:
         return
     if not declared:
-        named = source_of(plan, PRIORITY, name)
-        tell_undeclared(
-            plan, f"WorkloadPriorityClass {name}", "without its class, the job would never be queued", named
-        )
+        consequence = "without its class, the job would never be queued"
+        _tell_undeclared(plan, jobset, PRIORITY, f"WorkloadPriorityClass {name}", consequence)
         return
     hint = did_you_mean(name, declared) or f"declared: {listed(declared)}"
     _report(plan, jobset, PRIORITY, "TF352", f"there is no WorkloadPriorityClass {name!r}", hint)
+
+
+def _tell_undeclared(plan: Plan, jobset: JobSetView, key: str, fact: str, consequence: str) -> None:
+    source = source_of(plan, key, str(jobset.labels[key]))
+    tell_undeclared(plan, fact, consequence, (jobset.tree, ("metadata", "labels", key)), source)
 
 
 def _report(plan: Plan, jobset: JobSetView, key: str, code: str, message: str, hint: str) -> None:

@@ -8,9 +8,6 @@ from typing import NamedTuple
 from trainform.plugin import Where
 from trainform_plugins.lints.finished import Finished
 
-SHIPPED = "catalogue/"
-"""Path prefix of the shipped runtimes' documents."""
-
 NOBODY = ("spec", "runtimeRef")
 """Blamed for what a plugin adds."""
 
@@ -107,7 +104,7 @@ def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
 def _unpinned(job: Finished) -> list[Unpinned]:
     """Each such image once, with the source of the first container that uses it."""
     runtime = job.plan.runtime_document
-    shipped = runtime.file.startswith(SHIPPED)
+    shipped = job.plan.runtime_is_shipped
     found: dict[str, Unpinned] = {}
     for pods in job.jobset.jobs:
         for container in pods.all_containers:

@@ -69,9 +69,13 @@ PATCHED = (*("spec", "runtimePatches", 1, "trainingRuntimeSpec", "template"), *P
 
 @pytest.fixture(scope="module")
 def plan():
+    return planned(STREAM)
+
+
+def planned(stream):
     plans = []
     look = type("Look", (Plugin,), {"name": "look", "check": lambda self, plan: plans.append(plan)})
-    compiled_text(STREAM, plugins=(*load_plugins(), look()))
+    compiled_text(stream, plugins=(*load_plugins(), look()))
     return plans[0]
 
 
@@ -127,3 +131,31 @@ def test_an_element_is_blamed_on_the_source_that_set_it_last(plan, kind, path, s
 )
 def test_a_fault_of_a_runtime_shows_in_the_object_that_is_made_of_it(path, shown):
     assert shown_at(path, "llm") == shown
+
+
+ENVIRONMENT = dedent(
+    """\
+    ---
+    apiVersion: trainform.dev/v1alpha1
+    kind: Environment
+    metadata: {name: prod}
+    spec:
+      runtimePatches:
+        - manager: example.com/prod
+          trainingRuntimeSpec:
+            template:
+              metadata: {labels: {team: b, tier: prod}}
+              spec:
+                replicatedJobs:
+                  - name: node
+                    template: {spec: {template: {spec: {nodeSelector: {pool: gpu}}}}}
+    """
+)
+
+
+@pytest.mark.parametrize("path", [(*POD, "nodeSelector", "pool"), ("metadata", "labels", "tier")])
+def test_an_element_is_blamed_on_the_environments_runtime_patch(path):
+    plan = planned(STREAM + ENVIRONMENT)
+    jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
+    template = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", "template")
+    assert blame(plan, jobset, path) == (plan.environment_document, (*template, *path))

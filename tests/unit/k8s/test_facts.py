@@ -5,24 +5,13 @@ from typing import Any
 
 import pytest
 
-from trainform.api.kinds import FACTS
 from trainform.diagnostics import dotted
+from trainform.k8s.fact_kinds import FACT_VERSIONS, KAI_QUEUE, KAI_TOPOLOGY
 from trainform.k8s.rules.fact_links import circle, diagnose_links
 from trainform.k8s.schema.facts import WARNINGS, check, diagnose
 from trainform.source import load
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
-VERSIONS = {
-    "": "v1",
-    "scheduling.k8s.io": "scheduling.k8s.io/v1",
-    "node.k8s.io": "node.k8s.io/v1",
-    "resource.k8s.io": "resource.k8s.io/v1",
-    "kueue.x-k8s.io": KUEUE,
-    "config.kueue.x-k8s.io": "config.kueue.x-k8s.io/v1beta2",
-    "scheduling.volcano.sh": "scheduling.volcano.sh/v1beta1",
-    "storage.k8s.io": "storage.k8s.io/v1",
-    "trainform.dev": "trainform.dev/v1alpha1",
-}
 QUOTA = {"name": "cpu", "nominalQuota": 8}
 FLAVOR = {"name": "h100", "resources": [QUOTA]}
 GROUP = {"coveredResources": ["cpu"], "flavors": [FLAVOR]}
@@ -47,12 +36,15 @@ SOUND: dict[str, dict[str, Any]] = {
         "waitForPodsReady": {"timeout": "9m"},
     },
     "Queue": {"spec": {"weight": 1, "capability": {"cpu": "4"}, "reclaimable": False}},
+    "HyperNode": {"spec": {"tier": 1, "tierName": "rack", "members": [{"type": "Node"}]}},
+    KAI_QUEUE: {"spec": {"displayName": "A", "priority": 100, "resources": {"gpu": {"quota": 4, "limit": -1}}}},
+    KAI_TOPOLOGY: {"spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}},
 }
 
 
 def fact(kind, **fields):
-    version = next(VERSIONS[group] for group, known in FACTS if known == kind)
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": "mine"}, **SOUND[kind], **fields}
+    version, own = FACT_VERSIONS[kind][0], kind.partition(".")[0]
+    return {"apiVersion": version, "kind": own, "metadata": {"name": "mine"}, **SOUND[kind], **fields}
 
 
 def found(kind, **fields):
@@ -63,14 +55,14 @@ def quota(**fields):
     return {"resourceGroups": [{**GROUP, "flavors": [{**FLAVOR, "resources": [{**QUOTA, **fields}]}]}]}
 
 
-@pytest.mark.parametrize("kind", sorted(kind for _, kind in FACTS))
+@pytest.mark.parametrize("kind", sorted(FACT_VERSIONS))
 def test_a_sound_fact_of_each_kind(kind):
     assert found(kind) == []
     status = {**SOUND[kind].get("status", {}), "anything": 1}
     assert found(kind, status=status, metadata={"name": "mine", "uid": "1", "labels": None}) == []
 
 
-@pytest.mark.parametrize("kind", sorted({kind for _, kind in FACTS} - {"Configuration", "Namespace"}))
+@pytest.mark.parametrize("kind", sorted(FACT_VERSIONS.keys() - {"Configuration", "Namespace"}))
 def test_an_unknown_field_is_told(kind):
     assert [each[:2] for each in found(kind, extra=1)] == [("TF101", "extra")]
 
@@ -184,6 +176,17 @@ FAULTS: dict[str, tuple[Any, ...]] = {
     ),
     "levels as a mapping": (
         "Topology", {"spec": {"levels": {"rack": {}}}}, "TF102", "spec.levels", "must be a list, not a mapping",
+    ),
+    "a level of KAI's that is not the last": (
+        KAI_TOPOLOGY, {"spec": {"levels": [{"nodeLabel": "kubernetes.io/hostname"}, {"nodeLabel": "rack"}]}},
+        "TF561", "spec.levels[0].nodeLabel", "kubernetes.io/hostname must be the lowest level",
+    ),
+    "a tier below zero": (
+        "HyperNode", {"spec": {"tier": -1}}, "TF104", "spec.tier", "must be at least 0, not -1",
+    ),
+    "another version of KAI's": (
+        KAI_QUEUE, {"apiVersion": "scheduling.run.ai/v3"}, "TF104", "apiVersion",
+        'apiVersion "scheduling.run.ai/v3" has no kind Queue',
     ),
     "no levels": ("Topology", {"spec": {"levels": []}}, "TF104", "spec.levels", "must not be empty"),
     "too many levels": (

@@ -92,24 +92,6 @@ def test_two_gangs_are_one_error():
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "fields", "spec", "warns"),
-    [
-        ("kai", {"dependsOn": [{"name": "node", "status": "Ready"}]}, {}, True),
-        ("volcano", {"dependsOn": [{"name": "node", "status": "Ready"}]}, {}, True),
-        ("coscheduling", {"dependsOn": [{"name": "node", "status": "Ready"}]}, {}, True),
-        ("yunikorn", {"dependsOn": [{"name": "node", "status": "Ready"}]}, {}, False),
-        ("kai", {}, {"startupPolicy": {"startupPolicyOrder": "InOrder"}}, False),
-        ("volcano", {}, {"startupPolicy": {"startupPolicyOrder": "InOrder"}}, True),
-        ("kai", {}, {}, False),
-    ],
-)
-def test_a_gang_of_steps_that_wait_for_each_other(scheduler, fields, spec, warns):
-    jobs = [step("node", trainer=True), step("reader", **fields)]
-    runtime = {"template": {"spec": {"replicatedJobs": jobs, **spec}}}
-    assert ("TF361" in codes(compiled(scheduling=gang(scheduler), runtime=runtime), "warning")) == warns
-
-
-@pytest.mark.parametrize(
     ("key", "queue", "of_job", "of_template", "rendered"),
     [
         (KAI_QUEUE, "team-a", {}, {}, "team-a"),

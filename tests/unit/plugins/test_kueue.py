@@ -18,8 +18,9 @@ LOCAL_QUEUE = fact("LocalQueue", "team-a", {"clusterQueue": "all"}, namespace="t
 
 
 def cluster_queue(flavor: str = "gpu", **spec: Any) -> dict[str, Any]:
-    quota = {"name": "cpu", "nominalQuota": 9}
-    groups = [{"coveredResources": ["cpu"], "flavors": [{"name": flavor, "resources": [quota]}]}]
+    """It counts pods, so that they need no other request to get a flavor."""
+    quota = {"name": "pods", "nominalQuota": 9}
+    groups = [{"coveredResources": ["pods"], "flavors": [{"name": flavor, "resources": [quota]}]}]
     return fact("ClusterQueue", "all", {"namespaceSelector": {}, "resourceGroups": groups, **spec})
 
 

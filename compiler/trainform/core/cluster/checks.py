@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainform.core.schedulers import SCHEDULER_NAMES
 from trainform.core.secrets import key_secrets
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
 from trainform.k8s.cluster.references import EVERYWHERE, references
-from trainform.k8s.tree import name_of, table, tables, text
+from trainform.k8s.tree import name_of, table, tables, text, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from trainform.core.plan import Plan
     from trainform.diagnostics import Path
     from trainform.k8s.schema.messages import SchemaProblem
+    from trainform.k8s.tree import Tree
+
+PRIORITY = "priorityClassName"
+"""The field of a pod or PodGroup, and the label that KAI reads."""
 
 
 def check_cluster(plan: Plan) -> None:
@@ -54,6 +59,21 @@ def _check_facts(plan: Plan, jobset: JobSetView) -> None:
         _report(plan, jobset, job, limit.check(admitted, plan.namespace, plan.facts))
         _report(plan, jobset, job, pod_security.check(job.pod_spec, plan.namespace, plan.facts))
     _within_quota(plan, jobset)
+    _gangs_priorities_exist(plan, jobset)
+
+
+def _gangs_priorities_exist(plan: Plan, jobset: JobSetView) -> None:
+    """Those of PodGroups, and of a JobSet for KAI, unless the pods have the same, where it is told."""
+    of_pods = {text(job.pod_spec, PRIORITY) for job in jobset.jobs}
+    places: list[tuple[Tree, Path]] = [
+        (tree, ("spec", PRIORITY)) for tree in plan.objects if tree["kind"] == "PodGroup"
+    ]
+    if any(text(job.pod_spec, "schedulerName") == SCHEDULER_NAMES["kai"] for job in jobset.jobs):
+        places.append((jobset.tree, ("metadata", "labels", PRIORITY)))
+    for tree, path in places:
+        name = value_at(tree, path)
+        if isinstance(name, str) and name not in of_pods and (problem := classes.priority_problem(name, plan.facts)):
+            plan.report_object(tree, path, "TF330", problem[0], hint=problem[1])
 
 
 def _report(plan: Plan, jobset: JobSetView, job: ReplicatedJob, problems: Iterable[SchemaProblem]) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.jobset_view import JobSetView
+from trainform.core.jobset_view import JobSetView, ReplicatedJob
 from trainform.core.patches.objects import Patched
 from trainform.core.patches.targets import PatchProblem
 from trainform.k8s.pod_requests import Requests, pod_requests, scaled_sum
@@ -72,12 +72,13 @@ class _Misfit(NamedTuple):
 
 
 def _misfits(change: _Change) -> Iterator[_Misfit]:
-    kind, now = change.then["kind"], change.now
+    kind, name, now = change.then["kind"], object_name(change.then), change.now
     if now is None:
         yield from _missed(change)
-    elif kind == "PodGroup" and change.then["metadata"]["name"] == name_of(change.new.tree):
-        yield from _members(change, now)
-        yield from _resources(change, now)
+    elif kind == "PodGroup" and name in _named_by_pods(change.old):
+        gang = change._replace(old=_gang(change.old, name), new=_gang(change.new, name))
+        yield from _members(gang, now)
+        yield from _resources(gang, now)
     elif kind == "ConfigMap":
         yield from _hosts(change, now)
 
@@ -154,11 +155,21 @@ def _named_by_pods(jobset: JobSetView) -> set[str]:
     """The PodGroups and ConfigMaps that pods cannot start without, as `Kind/name`."""
     names = set()
     for job in jobset.jobs:
-        metadata = metadata_of(job.pod)
-        names |= {f"PodGroup/{text(table(metadata, field), key)}" for field, key in GROUP_KEYS}
+        names |= _groups_of(job)
         for volume in tables(job.pod_spec, "volumes"):
             names.add(f"ConfigMap/{text(table(volume, 'configMap'), 'name')}")
     return names
+
+
+def _groups_of(job: ReplicatedJob) -> set[str]:
+    """The PodGroups that the pods of a step name, as `Kind/name`."""
+    metadata = metadata_of(job.pod)
+    return {f"PodGroup/{text(table(metadata, field), key)}" for field, key in GROUP_KEYS}
+
+
+def _gang(jobset: JobSetView, pod_group: str) -> JobSetView:
+    """The JobSet with only the members of a PodGroup (`Kind/name`)."""
+    return jobset._replace(jobs=[job for job in jobset.jobs if pod_group in _groups_of(job)])
 
 
 def _only_jobset(objects: Iterable[Tree]) -> JobSetView | None:

@@ -28,6 +28,13 @@ def check(pod_spec: Tree, facts: ClusterFacts) -> list[SchemaProblem]:
     return found
 
 
+def priority_problem(name: str, facts: ClusterFacts) -> tuple[str, str] | None:
+    """Message and hint if no PriorityClass is called `name`, which a gang scheduler reads elsewhere than in pods."""
+    found = Found()
+    _exists({"priorityClassName": name}, "priorityClassName", "PriorityClass", "TF330", facts, found)
+    return (found[0].message, found[0].hint) if found else None
+
+
 def _exists(tree: Tree, field: str, kind: str, code: str, facts: ClusterFacts, found: Found) -> None:
     name = text(tree, field)
     if not name or name in BUILT_IN.get(kind, ()) or facts.get(kind, name):

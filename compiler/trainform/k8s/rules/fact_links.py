@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.suggest import did_you_mean
+from trainform.k8s.fact_kinds import KAI_QUEUE, fact_kind
 from trainform.k8s.rules.fact import parent_of
 from trainform.k8s.schema.facts import as_diagnostic
 from trainform.k8s.schema.messages import SchemaProblem
@@ -21,7 +22,7 @@ def diagnose_links(documents: Iterable[Document]) -> list[Diagnostic]:
     facts = list(documents)
     declared: dict[str, dict[str, Tree]] = {}
     for document in facts:
-        declared.setdefault(document.tree["kind"], {})[name_of(document.tree)] = document.tree
+        declared.setdefault(fact_kind(document.tree), {})[name_of(document.tree)] = document.tree
     cycles = _cycles({name: parent_of(tree) for name, tree in declared.get("Cohort", {}).items()})
     told: dict[str, Diagnostic] = {}
     for document in facts:
@@ -47,8 +48,9 @@ def _missing(fact: Tree, declared: Named) -> Iterator[SchemaProblem]:
     for kind, name, path in _named(fact):
         known = declared.get(kind, {})
         if name not in known:
-            hint = did_you_mean(name, known) or f"declare the {kind}, so that jobs can be checked against it"
-            yield SchemaProblem(path, "TF563", f"{kind} {name} is not declared", hint)
+            what = kind.partition(".")[0]
+            hint = did_you_mean(name, known) or f"declare the {what}, so that jobs can be checked against it"
+            yield SchemaProblem(path, "TF563", f"{what} {name} is not declared", hint)
 
 
 def _named(fact: Tree) -> Iterator[tuple[str, str, Path]]:
@@ -63,6 +65,8 @@ def _named(fact: Tree) -> Iterator[tuple[str, str, Path]]:
             for j, flavor in enumerate(tables(group, "flavors")):
                 path = ("spec", "resourceGroups", i, "flavors", j, "name")
                 yield "ResourceFlavor", text(flavor, "name"), path
+    elif fact_kind(fact) == KAI_QUEUE and (parent := text(spec, "parentQueue")):
+        yield KAI_QUEUE, parent, ("spec", "parentQueue")
 
 
 def _cycles(parents: Mapping[str, str]) -> dict[str, list[str]]:

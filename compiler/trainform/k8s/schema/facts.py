@@ -1,4 +1,4 @@
-"""Checks cluster facts against what the compiler reads of the Kubernetes, Kueue and Volcano APIs."""
+"""Checks cluster facts against what the compiler reads of the Kubernetes, Kueue, Volcano and KAI APIs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from trainform.diagnostics import Diagnostic, Severity
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.fact_kinds import FACT_VERSIONS
+from trainform.k8s.fact_kinds import FACT_VERSIONS, KAI_TOPOLOGY, fact_kind
 from trainform.k8s.names import dns1123_label, dns1123_subdomain
 from trainform.k8s.rules import fact as fact_rules
 from trainform.k8s.rules.parts import Found
@@ -27,6 +27,7 @@ _RULES: dict[str, Callable[[Tree, Found], None]] = {
     "Cohort": fact_rules.cohort,
     "ResourceFlavor": fact_rules.resource_flavor,
     "Topology": fact_rules.topology,
+    KAI_TOPOLOGY: fact_rules.topology,
 }
 """Rules beyond the schemas."""
 
@@ -34,11 +35,11 @@ _RULES: dict[str, Callable[[Tree, Found], None]] = {
 def check(fact: Tree) -> list[SchemaProblem]:
     """Problems of one fact of a known kind; codes in `WARNINGS` are warnings. Other rules need a tree that fits its
     schema."""
-    kind, version, name = fact["kind"], fact["apiVersion"], name_of(fact)
+    kind, version, name = fact_kind(fact), fact["apiVersion"], name_of(fact)
     versions = FACT_VERSIONS[kind]
     if version not in versions:
         hint = did_you_mean(version, versions) or f"write apiVersion: {versions[0]}"
-        return [SchemaProblem(("apiVersion",), "TF104", f'apiVersion "{version}" has no kind {kind}', hint)]
+        return [SchemaProblem(("apiVersion",), "TF104", f'apiVersion "{version}" has no kind {fact["kind"]}', hint)]
     found = Found(_as_of_a_fact(kind, schema.check(kind, fact)))
     rule = dns1123_label if kind == "Namespace" else dns1123_subdomain
     if name and (reason := rule(name)):

@@ -60,9 +60,8 @@ class JobDiff:
     """The change of one job. `new_name` is set if its JobSet is a new object under another name (`naming:
     content-hash`), `old_name` if the present one has another name than the job. `engine` applies the job; `held`: it
     leaves some of what changes as it is; `overruled`: Kueue decides about a changed `suspend`. `pruning` is that of the
-    present JobSet, `pod_group` the PodGroup to delete with it. `before` and `after` are its requests, if known.
-    `costs` are what it costs, None without
-    prices. `highlights` are what a reviewer must see."""
+    present JobSet, `pod_group` the PodGroups to delete with it. `before` and `after` are its requests, if known.
+    `costs` are what it costs, None without prices. `highlights` are what a reviewer must see."""
 
     id: JobId
     change: Change
@@ -194,7 +193,7 @@ def _known(old: _Version, engine: Engine, told: tuple[Highlight, ...] = ()) -> J
         old_name="" if old.name == old.job[2] else old.name,
         engine=engine,
         pruning=pruning(old.jobset) if old.jobset else "automatic",
-        pod_group=next((name_of(tree) for tree in old.objects.values() if tree["kind"] == "PodGroup"), ""),
+        pod_group=", ".join(name_of(tree) for tree in old.objects.values() if tree["kind"] == "PodGroup"),
         highlights=told,
     )
 

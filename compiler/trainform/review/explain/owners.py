@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.companions import KINDS, runtime_of
+from trainform.core.provenance import SHIPPED
 from trainform.k8s.defaults import admit
 from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.leaves import Leaf, leaves_of, same
@@ -138,6 +139,6 @@ def _shipped_companions(job: CompiledJob) -> list[Document]:
     from trainform.source import load
 
     source = job.runtime.document.part.source
-    if not source.file.startswith("catalogue/"):
+    if not source.file.startswith(SHIPPED):
         return []
     return [each for each in load(source.text, source.file).documents if runtime_of(each.tree)]

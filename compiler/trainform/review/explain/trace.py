@@ -102,7 +102,8 @@ def _preview(plan: Plan) -> Tree:
         copy.count = pods.count
         if pods.step == TRAINER_STEP:
             set_trainer_fields(plan, copy)
-        copy.sync(plan.pod_labels, plan.pod_annotations)
+        copy.labels, copy.annotations = pods.labels, pods.annotations
+        copy.sync()
         jobs.append(copy.job)
     return {"metadata": plan.metadata, "spec": {**plan.spec, "replicatedJobs": jobs}}
 
