@@ -39,8 +39,8 @@ def queue_exists(plan: Plan, jobset: JobSetView) -> None:
         _default_exists(plan, jobset, declared)
     for queue, path in named.items():
         if not declared:
-            named = jobset.tree, path
-            tell_undeclared(plan, f"KAI Queue {queue}", "jobs in it cannot be checked", named, _source(plan, jobset))
+            at = jobset.tree, path
+            tell_undeclared(plan, f"KAI Queue {queue}", "jobs in it cannot be checked", at, _source(plan, jobset))
         elif queue not in declared and queue != DEFAULT_QUEUE:
             hint = did_you_mean(queue, declared) or f"declared: {listed(declared)}"
             _tell(plan, jobset, path, "TF370", f"there is no KAI Queue {queue!r}: the job would stay Pending", hint)
