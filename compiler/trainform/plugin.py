@@ -55,6 +55,7 @@ from trainform.diagnostics.suggest import did_you_mean as did_you_mean
 from trainform.diagnostics.suggest import listed as listed
 from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
 from trainform.k8s.devices import is_uncounted as is_uncounted
+from trainform.k8s.images import ImageName as ImageName
 from trainform.k8s.kueue_configuration import kueue_configuration as kueue_configuration
 from trainform.k8s.labels import selector_keys as selector_keys
 from trainform.k8s.labels import selector_matches as selector_matches

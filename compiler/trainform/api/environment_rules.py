@@ -12,6 +12,7 @@ from trainform.api.rules import managers_once, patch_managers, patch_times, patc
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
+from trainform.k8s.images import ImageName, is_digest, is_tag
 from trainform.k8s.rules.metadata import check_selector
 from trainform.k8s.rules.parts import Found
 from trainform.k8s.versions import parse_version
@@ -216,12 +217,42 @@ def _no_recipient(recipient: str, path: Path) -> Problem:
     return Problem(path, "TF104", f'"{recipient}" is not a public age key', "such keys start with age1")
 
 
+def images(environment: Environment) -> Iterator[Problem]:
+    """An entry matches by name alone, and changes something; what it writes is a valid image."""
+    for index, entry in enumerate(environment.spec.images):
+        path: Path = ("spec", "images", index)
+        yield from _image_name((*path, "name"), entry.name)
+        if entry.new_name is not None:
+            yield from _image_name((*path, "newName"), entry.new_name)
+        if entry.new_tag is not None and not is_tag(entry.new_tag):
+            hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; a digest goes into digest"
+            yield Problem((*path, "newTag"), "TF368", f'"{entry.new_tag}" is not a tag', hint, leave_out=())
+        if entry.digest is not None and not is_digest(entry.digest):
+            hint = "write sha256: and 64 hexadecimal digits"
+            yield Problem((*path, "digest"), "TF368", f'"{entry.digest}" is not a digest', hint, leave_out=())
+        if entry.new_name is None and entry.new_tag is None and entry.digest is None:
+            message = "changes nothing: it has no newName, newTag or digest"
+            yield Problem(path, "TF368", message, f"write {{name: {entry.name}, newTag: …}}", leave_out=())
+
+
+def _image_name(path: Path, text: str) -> Iterator[Problem]:
+    image = ImageName.of(text)
+    if image is None:
+        yield Problem(
+            path, "TF368", f'"{text}" is not the name of an image', "for example pytorch/pytorch", leave_out=()
+        )
+    elif image.tag or image.digest:
+        message = f'"{text}" must have no tag or digest'
+        yield Problem(path, "TF368", message, f"write {image.name}, and the others in newTag and digest", leave_out=())
+
+
 def named_once(environment: Environment) -> Iterator[Problem]:
     """Lists that must not repeat an entry."""
     spec = environment.spec
     yield from repeated(("spec", "cluster", "schedulers"), spec.cluster.schedulers or (), "name")
     yield from repeated((*_SECRETS, "recipients"), spec.secrets.recipients, "key")
     yield from repeated(("spec", "gitops", "allow"), spec.gitops.allow, "name")
+    yield from repeated(("spec", "images"), [entry.name for entry in spec.images], "name")
 
 
 RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
@@ -237,6 +268,7 @@ RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     kueue_names,
     topologies,
     secrets,
+    images,
     managers_once,
     patch_managers,
     patch_times,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
-from trainform.core.destination import patch_path
+from trainform.core.destination import image_path, patch_path
 from trainform.core.gang import NO_GANG, Gang
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet, TrainerFields
@@ -73,6 +73,8 @@ class Plan:
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
+    _images: dict[Path, int] = field(default_factory=dict)
+    """By path in the JobSet: the entry of the Environment's `images` that set it."""
 
     @property
     def environment(self) -> Environment:
@@ -245,21 +247,29 @@ class Plan:
             self.ledger.record_copy(source, path, value, object_name(object) if object else "")
 
     def patch(self) -> None:
-        """Apply the Environment's final patches to the built objects, and report what they break."""
+        """Apply the Environment's final patches and images to the built objects, and report what they break."""
         built = {object_name(tree): tree for tree in self.objects} if self.destination.patches else {}
-        self.objects, problems, changed = self.destination.patch(self.objects, self.stable)
+        self.objects, problems, changed, self._images = self.destination.patch(self.objects, self.stable)
         self.diagnostics += problems
         self._patched = {name: (built[name], last) for name, last in changed.items()}
 
     def blame(self, tree: Tree, path: Path) -> tuple[Document, Path]:
         """The document and path that set the element at `path` of a finished object: its own document if it is frozen,
-        a patch of the Environment, else as `blame` of provenance tells."""
+        an image or a patch of the Environment, else as `blame` of provenance tells."""
         if (rendered := self.frozen.get(object_name(tree))) is not None:
             return rendered, path
-        document, patched = self.destination.document, self._patched.get(object_name(tree))
-        if document is not None and patched is not None:
+        return self.blame_environment(tree, path) or blame(self, tree, path)
+
+    def blame_environment(self, tree: Tree, path: Path) -> tuple[Document, Path] | None:
+        """The Environment and the path in it, if its images or patches set the element at `path` of an object."""
+        document = self.destination.document
+        if document is None:
+            return None
+        if tree["kind"] == "JobSet" and path in self._images:
+            return document, image_path(self._images[path])
+        if (patched := self._patched.get(object_name(tree))) is not None:
             before, last = patched
             is_gone = value_at(tree, path, None) is None and value_at(before, path, None) is not None
             if found := self.destination.setter(tree, path, self.stable) or (patch_path(last) if is_gone else ()):
                 return document, found
-        return blame(self, tree, path)
+        return None

@@ -97,6 +97,8 @@ CODES: dict[str, str] = {
     "TF364": "topology and gang use different schedulers",
     "TF365": "job taken by the default queue",
     "TF366": "steps may be ready too late",
+    "TF367": "image entry that matches nothing",
+    "TF368": "invalid image entry",
     # TF4xx: rules for a runtime
     "TF401": "more than one ML policy",
     "TF402": "injection into the main container",
@@ -222,7 +224,7 @@ CODES: dict[str, str] = {
 
 _ALWAYS_ERRORS = re.compile(
     r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
-    r"|36[23]|401|50[1-4]|62[013])"
+    r"|36[238]|401|50[1-4]|62[013])"
 )
 """Codes without a milder form: the API, the controller or JobSet would refuse what they report."""
 

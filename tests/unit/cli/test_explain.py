@@ -95,3 +95,17 @@ def test_a_field_that_one_environment_has_is_told_of_that_one(trainform):
         "JobSet/llm metadata.labels.prod\n"
         '  now  "yes"  Environment prod  environments/prod/environment.yaml:7\n'
     )
+
+
+def test_an_image_of_the_environment_is_told_with_the_entry_that_set_it(trainform, root):
+    folder = root / "environments" / "prod"
+    folder.mkdir(parents=True)
+    (folder / "environment.yaml").write_text(
+        "apiVersion: trainform.dev/v1alpha1\nkind: Environment\nmetadata: {name: prod}\nspec:\n  images:\n"
+        "  - {name: pytorch/pytorch, newName: mirror/pytorch}\n"
+    )
+    ran = trainform("explain", "llm", "image", "--format", "json")
+    (field,) = json.loads(ran.out)["fields"]
+    assert field["value"].startswith("mirror/pytorch:")
+    owner = {"kind": "environment", "name": "prod", "stage": None, "file": "environments/prod/environment.yaml"}
+    assert field["owner"] == {**owner, "line": 6}

@@ -12,7 +12,7 @@ from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.leaves import Leaf, leaves_of, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.sources import sources_of
-from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of, trace_patches
+from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of, trace_images, trace_patches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,9 +52,10 @@ def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document])
 
 
 def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
-    """The recorded trace, plus what happens after `build`: final patches, API server defaults, engine annotations."""
+    """The recorded trace, plus what happens after `build`: final patches, images, API server defaults, annotations for
+    the engine."""
     trace = recorded.copy()
-    patched = trace_patches(trace, trace.built)
+    patched = trace_images(trace, trace_patches(trace, trace.built))
     _note_defaults(trace, [admit(tree) for tree in patched])
     trace.note(
         snapshot_of(objects), lambda at, value: Owner("default", f"engine {trace.plan.environment.spec.gitops.engine}")

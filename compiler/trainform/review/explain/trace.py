@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.destination import in_text
+from trainform.core.destination import image_path, in_text
 from trainform.core.jobset_view import TRAINER_STEP
+from trainform.core.patches.images import with_images
 from trainform.core.patches.objects import apply_patches
 from trainform.core.pod_set import PodSet
 from trainform.core.provenance import Ledger
@@ -115,6 +116,26 @@ def trace_patches(trace: Trace, objects: list[Tree]) -> list[Tree]:
         paths = {(object_name(tree), leaf.key): leaf.path for tree in objects for leaf in leaves_of(tree)}
         trace.note(snapshot_of(objects), partial(_owner, destination, patch, paths))
     return objects
+
+
+def trace_images(trace: Trace, objects: list[Tree]) -> list[Tree]:
+    """The objects with the Environment's images, recording what each entry changed."""
+    destination = trace.plan.destination
+    entries = destination.environment.spec.images if destination.document else ()
+    for index, entry in enumerate(entries):
+        objects = [with_images(tree, [entry]).tree if tree["kind"] == "JobSet" else tree for tree in objects]
+        trace.note(snapshot_of(objects), _always(_image_owner(destination, index)))
+    return objects
+
+
+def _always(owner: Owner) -> Callable[[At, Any], Owner]:
+    return lambda *_: owner
+
+
+def _image_owner(destination: Destination, index: int) -> Owner:
+    document = destination.document
+    assert document is not None  # images come from a document
+    return Owner("environment", destination.name, None, document.file, document.position(image_path(index)).line)
 
 
 def _owner(destination: Destination, patch: ObjectPatch, paths: dict[At, Path], at: At, value: Any) -> Owner:
