@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from trainform.core.beside.placing import in_one_stream
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import Compilation, compile_documents
 from trainform.core.plugin import Plugin
@@ -35,7 +36,8 @@ class GoldenCase(NamedTuple):
         """All input files as one stream, in the order of their names."""
         root = self.folder / "input"
         files = [load(file.read_bytes(), file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.[yj]*"))]
-        return Loaded([d for file in files for d in file.documents], [d for file in files for d in file.diagnostics])
+        placed = [in_one_stream(file.documents, file.diagnostics) for file in files]
+        return Loaded([d for documents, _ in placed for d in documents], [d for _, told in placed for d in told])
 
     def expected(self) -> dict[str, str]:
         folder = self.folder / "expected"

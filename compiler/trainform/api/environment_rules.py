@@ -60,11 +60,11 @@ def paths(environment: Environment) -> Iterator[Problem]:
         for index, pattern in enumerate(patterns):
             yield from _pattern((*path, index), pattern)
     if spec.secrets.certificate is not None:
-        yield from _file((*_SECRETS, "certificate"), spec.secrets.certificate)
+        yield from inside_folder((*_SECRETS, "certificate"), spec.secrets.certificate)
 
 
 def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
-    yield from _file(path, pattern)
+    yield from inside_folder(path, pattern)
     try:
         matches_path([pattern], "")
     except re.error as error:
@@ -72,7 +72,8 @@ def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
         yield Problem(path, "TF151", message, "reverse the range")
 
 
-def _file(path: Path, name: str) -> Iterator[Problem]:
+def inside_folder(path: Path, name: str) -> Iterator[Problem]:
+    """The path of a file, or a pattern, is relative to a folder and stays below it."""
     if not name:
         yield Problem(path, "TF151", "must not be empty")
     elif not name.isprintable():

@@ -141,6 +141,7 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
         spec=spec,
         facts=shared.inputs.facts,
         keys=shared.inputs.keys,
+        unowned=shared.inputs.unowned,
         trainer=_trainer(job),
         destination=shared.destination,
         framework=_framework(model),

@@ -135,6 +135,12 @@ class Destination:
         patch = patch_path(int(found[0]))
         return patch if isinstance(value_at(self.document.tree, patch), str) else (*patch, *found[1:])
 
+    def image_path(self, index: int) -> Path:
+        """The path of what an entry of the Environment's `images` sets: the digest, the tag or the name."""
+        entry = self.environment.spec.images[index]
+        field = "digest" if entry.digest is not None else "newName" if entry.new_tag is None else "newTag"
+        return ("spec", "images", index, field)
+
     def unmatched(self) -> list[Diagnostic]:
         """Errors for patches that matched nothing in any job. Meaningful only if every job was rendered."""
         if self.document is None or not self.complete:
@@ -187,11 +193,6 @@ class Destination:
 def patch_path(index: int) -> Path:
     """The path of a final patch in an Environment."""
     return ("spec", "patches", index, "patch")
-
-
-def image_path(index: int) -> Path:
-    """The path of an entry of `images` in an Environment."""
-    return ("spec", "images", index)
 
 
 def _diagnostic(problem: PatchProblem, document: Document) -> Diagnostic:

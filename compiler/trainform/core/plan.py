@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from trainform.core.cluster.facts import NO_FACTS, Facts
-from trainform.core.destination import image_path, patch_path
+from trainform.core.destination import patch_path
 from trainform.core.gang import NO_GANG, Gang
 from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.core.pod_set import PodSet, TrainerFields
@@ -18,6 +18,7 @@ from trainform.diagnostics.order import has_errors
 from trainform.k8s.tree import Tree, object_name, value_at
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
@@ -70,6 +71,10 @@ class Plan:
     ledger: Ledger = field(default_factory=Ledger)
     frozen: dict[str, Document] = field(default_factory=dict)
     """By `Kind/name`: the documents of objects that were rendered earlier, and are only judged."""
+    unowned: Collection[tuple[str, str]] = ()
+    """Kind and name of what objects of no TrainJob provide; they are not rendered."""
+    beside: dict[str, Document] = field(default_factory=dict)
+    """By `Kind/name`: the documents of the job's own companions."""
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
@@ -254,10 +259,11 @@ class Plan:
         self._patched = {name: (built[name], last) for name, last in changed.items()}
 
     def blame(self, tree: Tree, path: Path) -> tuple[Document, Path]:
-        """The document and path that set the element at `path` of a finished object: its own document if it is frozen,
-        an image or a patch of the Environment, else as `blame` of provenance tells."""
-        if (rendered := self.frozen.get(object_name(tree))) is not None:
-            return rendered, path
+        """The document and path that set the element at `path` of a finished object: its own document if it is frozen
+        or a companion, an image or a patch of the Environment, else as `blame` of provenance tells."""
+        name = object_name(tree)
+        if (document := self.frozen.get(name) or self.beside.get(name)) is not None:
+            return document, path
         return self.blame_environment(tree, path) or blame(self, tree, path)
 
     def blame_environment(self, tree: Tree, path: Path) -> tuple[Document, Path] | None:
@@ -266,7 +272,7 @@ class Plan:
         if document is None:
             return None
         if tree["kind"] == "JobSet" and path in self._images:
-            return document, image_path(self._images[path])
+            return document, self.destination.image_path(self._images[path])
         if (patched := self._patched.get(object_name(tree))) is not None:
             before, last = patched
             is_gone = value_at(tree, path, None) is None and value_at(before, path, None) is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.diagnostics import Path
-from trainform.k8s.tree import Tree, value_at
+from trainform.k8s.tree import Tree, sequence, value_at
 
 if TYPE_CHECKING:
     from trainform.source import Document
@@ -141,7 +141,7 @@ def shown_at(path: Path, name: str) -> Shown:
 
 
 def _sources(plan: Documents) -> list[tuple[Document, Path]]:
-    patches = value_at(plan.job_document.tree, ("spec", "runtimePatches")) or ()
+    patches = sequence(value_at(plan.job_document.tree, ("spec", "runtimePatches")))
     roots: list[tuple[Document, Path]] = [
         (plan.job_document, ("spec", "runtimePatches", index, "trainingRuntimeSpec", "template"))
         for index in reversed(range(len(patches)))

@@ -107,5 +107,5 @@ def test_what_is_wrong_with_an_image_is_blamed_on_the_entry_that_set_it():
     result = compiled("{name: example/llm, newTag: latest}")
     (job,) = result["jobs"]
     assert [(each["code"], each["field"], each["line"]) for each in job["diagnostics"]] == [
-        ("TF607", "spec.images[0]", 6)
+        ("TF607", "spec.images[0].newTag", 6)
     ]

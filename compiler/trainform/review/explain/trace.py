@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.destination import image_path, in_text
+from trainform.core.beside.adoption import ADOPTION
+from trainform.core.destination import in_text
 from trainform.core.jobset_view import TRAINER_STEP
 from trainform.core.patches.images import with_images
 from trainform.core.patches.objects import apply_patches
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Path
     from trainform.k8s.patch.json_patch import Operation
     from trainform.source import Document
+
+COMPANIONS = "name of a companion"
+"""The source of names that refer to a job's copy of an object."""
 
 At = tuple[str, "Key"]
 """A leaf of one of the objects: `("JobSet/llm", ("spec", "suspend"))`."""
@@ -78,7 +82,10 @@ class Recorder:
             trace = self.traces[job] = Trace(plan)
         actor = Owner("plugin", plugin, stage) if plugin else None
         trace.built = list(plan.objects)
-        trace.note(_snapshot(plan), lambda at, value: actor)
+        if stage == ADOPTION:
+            trace.note(_snapshot(plan), lambda at, _: None if at[0] in plan.beside else Owner("default", COMPANIONS))
+        else:
+            trace.note(_snapshot(plan), lambda *_: actor)
 
 
 def snapshot_of(objects: Iterable[Tree]) -> Snapshot:
@@ -135,7 +142,9 @@ def _always(owner: Owner) -> Callable[[At, Any], Owner]:
 def _image_owner(destination: Destination, index: int) -> Owner:
     document = destination.document
     assert document is not None  # images come from a document
-    return Owner("environment", destination.name, None, document.file, document.position(image_path(index)).line)
+    return Owner(
+        "environment", destination.name, None, document.file, document.position(destination.image_path(index)).line
+    )
 
 
 def _owner(destination: Destination, patch: ObjectPatch, paths: dict[At, Path], at: At, value: Any) -> Owner:
