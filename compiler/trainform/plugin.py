@@ -65,6 +65,7 @@ from trainform.k8s.admission import admitted_pod_spec as admitted_pod_spec
 from trainform.k8s.devices import is_uncounted as is_uncounted
 from trainform.k8s.fact_kinds import KAI_QUEUE as KAI_QUEUE
 from trainform.k8s.fact_kinds import KAI_TOPOLOGY as KAI_TOPOLOGY
+from trainform.k8s.images import ImageName as ImageName
 from trainform.k8s.kueue_configuration import kueue_configuration as kueue_configuration
 from trainform.k8s.labels import KAI_QUEUE_LABEL as KAI_QUEUE_LABEL
 from trainform.k8s.labels import labels_of as labels_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trainform.core.beside.placing import in_one_stream
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import compile_documents
 from trainform.diagnostics.documents import render_result
@@ -17,10 +18,11 @@ def compile_stream(text: str) -> dict[str, Any]:
     and the shipped catalogue. Returns a RenderResult document: jobs in stream order, each with its objects, diagnostics
     and deviations. Bad input never raises; it is reported in the diagnostics."""
     loaded = load(text, "<stdin>")
+    documents, problems = in_one_stream(loaded.documents, loaded.diagnostics)
     compilation = compile_documents(
-        loaded.documents,
+        documents,
         catalogue=Catalogue(dict(shipped_runtimes())),
         plugins=load_plugins(),
-        source=loaded.diagnostics,
+        source=problems,
     )
     return render_result(compilation.jobs, compilation.diagnostics)

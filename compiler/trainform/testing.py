@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.core.beside.placing import in_one_stream
 from trainform.core.catalogue import Catalogue
 from trainform.core.compile import Compilation, compile_documents
 from trainform.diagnostics.text import render_text
@@ -49,10 +50,11 @@ class GoldenCase(NamedTuple):
     def loaded(self) -> Loaded:
         """All input files as one stream, in the order of their names."""
         root = self.folder / "input"
-        if not root.is_dir():
-            return load((self.folder / "input.yaml").read_bytes(), "input.yaml")
-        files = [load(file.read_bytes(), file.relative_to(root).as_posix()) for file in sorted(root.rglob("*.[yj]*"))]
-        return Loaded([d for file in files for d in file.documents], [d for file in files for d in file.diagnostics])
+        paths = sorted(root.rglob("*.[yj]*")) if root.is_dir() else [self.folder / "input.yaml"]
+        names = [path.relative_to(root).as_posix() if root.is_dir() else path.name for path in paths]
+        files = [load(path.read_bytes(), name) for path, name in zip(paths, names, strict=True)]
+        placed = [in_one_stream(file.documents, file.diagnostics) for file in files]
+        return Loaded([d for documents, _ in placed for d in documents], [d for _, told in placed for d in told])
 
     def compile(self, plugins: Sequence[Plugin] | None = None, *, backwards: bool = False) -> Compilation:
         """Compile the input, or its documents `backwards`, with these plugins or all that are installed."""

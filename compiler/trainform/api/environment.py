@@ -133,6 +133,23 @@ class FinalPatch(Model):
     text that holds either. Example: `{metadata: {labels: {cost-centre: "42"}}}`."""
 
 
+class ImageChange(Model):
+    """Another name, tag or digest for an image, in the words of kustomize's `images`."""
+
+    name: str
+    """The image as the rendered pods have it, with registry and path, without tag or digest.
+    Example: `pytorch/pytorch`."""
+    new_name: str | None = None
+    """Its name at this destination, such as a mirror's. Default: the same.
+    Example: `registry.example.com/pytorch/pytorch`."""
+    new_tag: str | None = None
+    """Its tag, in quotes if it looks like a number. It replaces tag and digest. Default: both stay.
+    Example: `"2.13.0-cuda13.0-cudnn9-runtime"`."""
+    digest: str | None = None
+    """Its digest. It replaces tag and digest; with `newTag`, the image has both. Default: both stay.
+    Example: `sha256:…`."""
+
+
 class GitOps(Model):
     """How the rendered objects reach the cluster, and what follows for their life."""
 
@@ -188,6 +205,9 @@ class EnvironmentSpec(Model):
     """`runtimePatches` for every job, as in a TrainJob and before its own. Default: none."""
     patches: Annotated[list[FinalPatch], absent([])] = Field(default_factory=list)
     """Changes of rendered objects, in their order. Default: none."""
+    images: Annotated[list[ImageChange], absent([])] = Field(default_factory=list)
+    """Names, tags and digests of images, in all containers and after `patches`. Default: none.
+    Example: `[{name: pytorch/pytorch, newName: registry.example.com/pytorch}]`."""
     plugins: Annotated[dict[str, Tree], absent({})] = Field(default_factory=dict)
     """Settings of plugins from other packages, by the plugin's name. Default: each plugin's own.
     Example: `{cost-center: {prefix: ml-}}`."""

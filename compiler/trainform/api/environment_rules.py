@@ -12,6 +12,7 @@ from trainform.api.rules import managers_once, patch_managers, patch_times, patc
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
+from trainform.k8s.images import ImageName, is_digest, is_tag
 from trainform.k8s.rules.metadata import check_selector
 from trainform.k8s.rules.parts import Found
 from trainform.k8s.versions import parse_version
@@ -59,11 +60,11 @@ def paths(environment: Environment) -> Iterator[Problem]:
         for index, pattern in enumerate(patterns):
             yield from _pattern((*path, index), pattern)
     if spec.secrets.certificate is not None:
-        yield from _file((*_SECRETS, "certificate"), spec.secrets.certificate)
+        yield from inside_folder((*_SECRETS, "certificate"), spec.secrets.certificate)
 
 
 def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
-    yield from _file(path, pattern)
+    yield from inside_folder(path, pattern)
     try:
         matches_path([pattern], "")
     except re.error as error:
@@ -71,7 +72,8 @@ def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
         yield Problem(path, "TF151", message, "reverse the range")
 
 
-def _file(path: Path, name: str) -> Iterator[Problem]:
+def inside_folder(path: Path, name: str) -> Iterator[Problem]:
+    """The path of a file, or a pattern, is relative to a folder and stays below it."""
     if not name:
         yield Problem(path, "TF151", "must not be empty")
     elif not name.isprintable():
@@ -262,12 +264,42 @@ def prices(environment: Environment) -> Iterator[Problem]:
                 yield Problem((*path, resource), "TF104", message, 'for example "2.50"', leave_out=())
 
 
+def images(environment: Environment) -> Iterator[Problem]:
+    """An entry matches by name alone, and changes something; what it writes is a valid image."""
+    for index, entry in enumerate(environment.spec.images):
+        path: Path = ("spec", "images", index)
+        yield from _image_name((*path, "name"), entry.name)
+        if entry.new_name is not None:
+            yield from _image_name((*path, "newName"), entry.new_name)
+        if entry.new_tag is not None and not is_tag(entry.new_tag):
+            hint = "a tag has up to 128 letters, digits, dots, dashes and underscores; a digest goes into digest"
+            yield Problem((*path, "newTag"), "TF368", f'"{entry.new_tag}" is not a tag', hint, leave_out=())
+        if entry.digest is not None and not is_digest(entry.digest):
+            hint = "write sha256: and 64 hexadecimal digits"
+            yield Problem((*path, "digest"), "TF368", f'"{entry.digest}" is not a digest', hint, leave_out=())
+        if entry.new_name is None and entry.new_tag is None and entry.digest is None:
+            message = "changes nothing: it has no newName, newTag or digest"
+            yield Problem(path, "TF368", message, f"write {{name: {entry.name}, newTag: …}}", leave_out=())
+
+
+def _image_name(path: Path, text: str) -> Iterator[Problem]:
+    image = ImageName.of(text)
+    if image is None:
+        yield Problem(
+            path, "TF368", f'"{text}" is not the name of an image', "for example pytorch/pytorch", leave_out=()
+        )
+    elif image.tag or image.digest:
+        message = f'"{text}" must have no tag or digest'
+        yield Problem(path, "TF368", message, f"write {image.name}, and the others in newTag and digest", leave_out=())
+
+
 def named_once(environment: Environment) -> Iterator[Problem]:
     """Lists that must not repeat an entry."""
     spec = environment.spec
     yield from repeated(("spec", "cluster", "schedulers"), spec.cluster.schedulers or (), "name")
     yield from repeated((*_SECRETS, "recipients"), spec.secrets.recipients, "key")
     yield from repeated(("spec", "gitops", "allow"), spec.gitops.allow, "name")
+    yield from repeated(("spec", "images"), [entry.name for entry in spec.images], "name")
 
 
 RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
@@ -284,6 +316,7 @@ RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     kueue_names,
     topologies,
     secrets,
+    images,
     managers_once,
     patch_managers,
     patch_times,

@@ -8,7 +8,7 @@ from trainform.api.problems import Problem
 from trainform.diagnostics.suggest import did_you_mean, nearest
 from trainform.k8s.fact_kinds import FACT_VERSIONS
 
-Subject = Literal["job", "runtime", "environment", "fact", "other"]
+Subject = Literal["job", "runtime", "environment", "generator", "fact", "other"]
 
 API_VERSION = "trainer.kubeflow.org/v1alpha1"
 TRAINER_KINDS: dict[str, Subject] = {
@@ -84,9 +84,11 @@ def is_of_ours(tree: dict[str, Any]) -> bool:
 
 def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
     """A document of our group that is no fact."""
+    if kind == "ConfigMapGenerator":
+        return "generator", _other_version(api_version, kind, ENVIRONMENT_VERSION)
     if kind != "Environment":
         message = f'{ENVIRONMENT_VERSION} has no kind "{kind}"'
-        hint = did_you_mean(kind, ("NodePool",)) or "write kind: Environment"
+        hint = did_you_mean(kind, ("NodePool", "ConfigMapGenerator")) or "write kind: Environment"
         return "other", [Problem(("kind",), "TF205", message, hint)]
     return "environment", _other_version(api_version, kind, ENVIRONMENT_VERSION)
 

@@ -17,6 +17,7 @@ from trainform.diagnostics import Diagnostic, Path
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
+    from trainform.api.generator import ConfigMapGenerator
     from trainform.source import Document
 
 
@@ -29,7 +30,7 @@ class Read(NamedTuple):
     """
 
     subject: Subject
-    model: TrainJob | Runtime | Environment | None
+    model: TrainJob | Runtime | Environment | ConfigMapGenerator | None
     diagnostics: list[Diagnostic]
     gone: tuple[Path, ...] = ()
     whole: bool = True
@@ -50,6 +51,10 @@ def read(document: Document) -> Read:
         from trainform.api.environment import Environment  # its validators are slow to build
 
         return _read(document, about, head, Environment)
+    if about == "generator":
+        from trainform.api.generator import ConfigMapGenerator
+
+        return _read(document, about, head, ConfigMapGenerator)
     return Read(about, None, [problem.of(document) for problem in head])
 
 
@@ -74,5 +79,9 @@ def _rules(about: Subject, hidden: tuple[Path, ...]) -> Sequence[Callable[[Any],
         from trainform.api.environment_rules import RULES
 
         return RULES
+    if about == "generator":
+        from trainform.api import generator
+
+        return generator.RULES
     hides_jobs = any("replicatedJobs" in path or runtime_rules.JOBS[: len(path)] == path for path in hidden)
     return runtime_rules.RULES if hides_jobs else runtime_rules.ALL_RULES

@@ -6,19 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from trainform.diagnostics import Path
+from trainform.k8s.tree import replaced
 
 
 def filled(tree: Any, values: Mapping[Path, Any]) -> Any:
     """A copy of `tree` with `values` at their paths, whose parents exist; shares the rest."""
     for path, value in values.items():
-        tree = _with(tree, path, value)
+        tree = replaced(tree, path, value)
     return tree
-
-
-def _with(tree: Any, path: Path, value: Any) -> Any:
-    copy = tree.copy()
-    copy[path[0]] = _with(tree[path[0]], path[1:], value) if path[1:] else value
-    return copy
 
 
 def without(tree: Any, gone: Iterable[Path]) -> Any:

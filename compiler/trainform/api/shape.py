@@ -15,12 +15,13 @@ from trainform.diagnostics import Path
 
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
+    from trainform.api.generator import ConfigMapGenerator
     from trainform.source import Document
 
 MOST_PROBLEMS = 1000
 """Most problems of a document that are reported."""
 
-M = TypeVar("M", TrainJob, Runtime, "Environment")
+M = TypeVar("M", TrainJob, Runtime, "Environment", "ConfigMapGenerator")
 
 
 class Shape(NamedTuple, Generic[M]):

@@ -225,6 +225,7 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
         spec=spec,
         facts=shared.inputs.facts,
         keys=shared.inputs.keys,
+        unowned=shared.inputs.unowned,
         trainer=_trainer(job),
         plugin_settings=shared.settings.models,
         destination=shared.destination,

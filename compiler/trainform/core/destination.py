@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 
 class PatchedObjects(NamedTuple):
-    """A job's objects after the final patches, the problems that these cause, and, by `Kind/name`, the last patch that
-    changed an object."""
+    """A job's objects after the final patches and images, the problems that these cause, by `Kind/name` the last patch
+    that changed an object, and by path in the JobSet the last entry of `images` that changed an image."""
 
     objects: list[Tree]
     diagnostics: list[Diagnostic]
     changed: dict[str, int]
+    images: dict[Path, int]
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +43,8 @@ class Destination:
     objects: list[Tree] = field(default_factory=list)
     patched_jobs: set[tuple[int, str]] = field(default_factory=set)
     steps: set[str] = field(default_factory=set)
+    images: set[str] = field(default_factory=set)
+    used_images: set[int] = field(default_factory=set)
     complete: bool = True
     unusable: str = ""
 
@@ -94,9 +97,9 @@ class Destination:
         return matches_labels(self.environment.spec.jobs.selector, labels or {})
 
     def patch(self, objects: list[Tree], stable: Callable[[str], str]) -> PatchedObjects:
-        """A job's built objects after the final patches. Patches match an object by its `stable` name."""
-        if self.document is None or not self.patches:
-            return PatchedObjects(objects, [], {})
+        """A job's built objects after the final patches and images. Patches match an object by its `stable` name."""
+        if self.document is None or not (self.patches or self.environment.spec.images):
+            return PatchedObjects(objects, [], {}, {})
         from trainform.core.patches.consistency import consistency_problems
         from trainform.core.patches.objects import apply_patches, known_as
 
@@ -105,7 +108,22 @@ class Destination:
         self.objects += [known_as(tree, stable) for tree in objects]
         problems = (*patched.problems, *consistency_problems(objects, patched))
         told = [_diagnostic(problem, self.document) for problem in problems]
-        return PatchedObjects(patched.objects, told, patched.changed)
+        images: dict[Path, int] = {}
+        return PatchedObjects(
+            [self._with_images(tree, images) for tree in patched.objects], told, patched.changed, images
+        )
+
+    def _with_images(self, tree: Tree, changed: dict[Path, int]) -> Tree:
+        entries = self.environment.spec.images
+        if not entries or tree["kind"] != "JobSet":
+            return tree
+        from trainform.core.patches.images import with_images
+
+        found = with_images(tree, entries)
+        self.images |= found.seen
+        self.used_images |= found.used
+        changed |= found.changed
+        return found.tree
 
     def setter(self, tree: Tree, path: Path, stable: Callable[[str], str]) -> Path:
         """The last patch that sets the element at `path` of a patched object, as a path in the Environment: inside the
@@ -118,6 +136,12 @@ class Destination:
         patch = patch_path(int(found[0]))
         return patch if isinstance(value_at(self.document.tree, patch), str) else (*patch, *found[1:])
 
+    def image_path(self, index: int) -> Path:
+        """The path of what an entry of the Environment's `images` sets: the digest, the tag or the name."""
+        entry = self.environment.spec.images[index]
+        field = "digest" if entry.digest is not None else "newName" if entry.new_tag is None else "newTag"
+        return ("spec", "images", index, field)
+
     def unmatched(self) -> list[Diagnostic]:
         """Errors for patches that matched nothing in any job. Meaningful only if every job was rendered."""
         if self.document is None or not self.complete:
@@ -126,7 +150,7 @@ class Destination:
 
         final = unmatched(self.patches, self.matched, self.objects)
         told = [_diagnostic(problem, self.document) for problem in final]
-        return [*told, *self._unmatched_jobs(), *self._unmatched_steps()]
+        return [*told, *self._unmatched_jobs(), *self._unmatched_steps(), *self._unmatched_images()]
 
     def _unmatched_jobs(self) -> Iterable[Diagnostic]:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
@@ -157,6 +181,14 @@ class Destination:
                     ("spec", "scheduling", "kueue", "steps", name),
                     self.document,
                 )
+
+    def _unmatched_images(self) -> Iterable[Diagnostic]:
+        """Entries whose image no job here has, if one has a similar name (a typo). Others may be for future jobs."""
+        for index, entry in enumerate(self.environment.spec.images):
+            if index not in self.used_images and (near := did_you_mean(entry.name, self.images)):
+                message = f"no container here has the image {entry.name}"
+                path = ("spec", "images", index, "name")
+                yield Diagnostic("TF367", "warning", message, near, path, self.document)
 
 
 def patch_path(index: int) -> Path:

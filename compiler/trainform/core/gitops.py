@@ -126,17 +126,17 @@ are pruned: 4 in a million for a million edits. A clash acts like `naming: stabl
 JobSet rejects the update.
 """
 
-KEY_KINDS = frozenset({"Secret", "SealedSecret", "ExternalSecret", "SSHKey"})
-"""Kinds that provide keys. New keys, or another source for them, are no reason to retrain."""
+UNHASHED_KINDS = frozenset({"Secret", "SealedSecret", "ExternalSecret", "SSHKey", "PersistentVolumeClaim"})
+"""Kinds that provide keys or room. New keys, another source for them, or more room are no reason to retrain."""
 
 
 def content_hash(objects: Iterable[Tree]) -> str:
     """`LENGTH` characters of `ALPHABET`, from the SHA-256 of the objects' canonical JSON. Objects are hashed as the API
     server would store them, so spelling of quantities and explicit defaults do not matter. Neither do object order, key
-    Secrets and engine annotations."""
+    Secrets, claims and engine annotations."""
     from hashlib import sha256
 
-    content = (_without_engine(admit(tree)) for tree in objects if tree["kind"] not in KEY_KINDS)
+    content = (_without_engine(admit(tree)) for tree in objects if tree["kind"] not in UNHASHED_KINDS)
     canonical = sorted(json.dumps(tree, sort_keys=True, separators=(",", ":")) for tree in content)
     number = int.from_bytes(sha256("\n".join(canonical).encode()).digest())
     digits = []

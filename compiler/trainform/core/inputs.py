@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
+from trainform.core.beside.placing import kind_of, provided
 from trainform.core.cluster.facts import Facts, Names, ObjectKey
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from trainform.api import Environment
+    from trainform.api.generator import ConfigMapGenerator
 
 DEFAULT_NAMESPACE = "default"
 CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {"ClusterTrainingRuntime"}
@@ -42,14 +44,15 @@ class Input(NamedTuple):
     companions: tuple[Tree, ...] = ()
 
     @property
-    def model(self) -> TrainJob | Runtime | Environment | None:
+    def model(self) -> TrainJob | Runtime | Environment | ConfigMapGenerator | None:
         """The typed model; None if nothing usable is left."""
         return self.found.model
 
 
 @dataclass(slots=True)
 class Inputs:
-    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob."""
+    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob. `unowned`: the
+    kind and name of what objects provide that no TrainJob takes."""
 
     jobs: list[Input] = field(default_factory=list)
     environment: Input | None = None
@@ -57,6 +60,7 @@ class Inputs:
     keys: KeyFiles = field(default_factory=dict)
     runtimes: dict[ObjectKey, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
+    unowned: set[tuple[str, str]] = field(default_factory=set)
     facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -80,8 +84,9 @@ def sort(
     inputs = Inputs()
     cache = {} if cache is None else cache
     by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
+    owners = {each: by_document[document] for document in by_document for each in (document, *document.beside)}
     for diagnostic in source:
-        own = by_document.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
+        own = owners.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
         (inputs.diagnostics if own is None else own).append(diagnostic)
     _take_environment(inputs, by_document, cache)
     keys = {document: key_of(document, inputs.namespace) for document in by_document}
@@ -171,6 +176,8 @@ def _place(inputs: Inputs, item: Input) -> None:
         inputs.keys.setdefault(key[1:], item.document.tree)
         return
     inputs.diagnostics.extend(item.diagnostics)
+    if kind := kind_of(item.document.tree):
+        inputs.unowned.add((kind.provides, provided(item.document.tree)))
     if isinstance(item.model, Runtime):
         other = inputs.runtimes.get(key)
         inputs.runtimes[key] = _ambiguous(other, item) if other else item

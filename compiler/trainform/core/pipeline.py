@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.core.beside.adoption import ADOPTION, adopt
 from trainform.core.plugin import STAGES, Plugin, PluginFailure, failed
 from trainform.core.registry import is_shipped
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 class Pipeline(NamedTuple):
     """The plugins of each stage, with their methods; `applies` counts as a stage. `observe(stage, plugin, plan)` is
-    called after each plugin of a stage, and once before the first stage with empty names. It must change nothing.
-    `guests`: the names of third-party plugins among `plugins`."""
+    called after each plugin of a stage, once before the first stage with empty names, and once after companions were
+    added. It must change nothing. `guests`: the names of third-party plugins among `plugins`."""
 
     plugins: tuple[Plugin, ...]
     stages: Mapping[str, tuple[Step, ...]]
@@ -66,12 +67,16 @@ class Pipeline(NamedTuple):
             )
 
     def build(self, plan: Plan) -> set[Plugin]:
-        """Run all stages except `check`; returns the plugins that do not act for the job."""
+        """Run all stages except `check`, and add the job's companions; returns the plugins that do not act for it."""
         idle = self._idle(plan)
         if self.observe:
             self.observe("", "", plan)
         for stage in STAGES[:-1]:
             self._stage(stage, plan, idle)
+        if plan.job_document.beside:
+            adopt(plan)
+            if self.observe:
+                self.observe(ADOPTION, "", plan)
         return idle
 
     def judge(self, plan: Plan) -> None:

@@ -20,7 +20,7 @@ from trainform.k8s.tree import Tree, object_name, value_at
 Kind = TypeVar("Kind", bound="Model")
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
@@ -78,9 +78,15 @@ class Plan:
     """Inputs to be compared after each third-party plugin, because one of them is known to edit them."""
     frozen: dict[str, Document] = field(default_factory=dict)
     """By `Kind/name`: the documents of objects that were rendered earlier, and are only judged."""
+    unowned: Collection[tuple[str, str]] = ()
+    """Kind and name of what objects of no TrainJob provide; they are not rendered."""
+    beside: dict[str, Document] = field(default_factory=dict)
+    """By `Kind/name`: the documents of the job's own companions."""
     _jobset: JobSetView | None = None
     _patched: dict[str, tuple[Tree, int]] = field(default_factory=dict)
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
+    _images: dict[Path, int] = field(default_factory=dict)
+    """By path in the JobSet: the entry of the Environment's `images` that set it."""
 
     def settings(self, kind: type[Kind]) -> Kind:
         """The settings of the plugin whose attribute `settings` is `kind`, from the Environment's `spec.plugins`."""
@@ -285,21 +291,30 @@ class Plan:
             self.ledger.record_copy(source, path, value, object_name(object) if object else "")
 
     def patch(self) -> None:
-        """Apply the Environment's final patches to the built objects, and report what they break."""
+        """Apply the Environment's final patches and images to the built objects, and report what they break."""
         built = {object_name(tree): tree for tree in self.objects} if self.destination.patches else {}
-        self.objects, problems, changed = self.destination.patch(self.objects, self.stable)
+        self.objects, problems, changed, self._images = self.destination.patch(self.objects, self.stable)
         self.diagnostics += problems
         self._patched = {name: (built[name], last) for name, last in changed.items()}
 
     def blame(self, tree: Tree, path: Path) -> tuple[Document, Path]:
-        """The document and path that set the element at `path` of a finished object: its own document if it is frozen,
-        a patch of the Environment, else as `blame` of provenance tells."""
-        if (rendered := self.frozen.get(object_name(tree))) is not None:
-            return rendered, path
-        document, patched = self.destination.document, self._patched.get(object_name(tree))
-        if document is not None and patched is not None:
+        """The document and path that set the element at `path` of a finished object: its own document if it is frozen
+        or a companion, an image or a patch of the Environment, else as `blame` of provenance tells."""
+        name = object_name(tree)
+        if (document := self.frozen.get(name) or self.beside.get(name)) is not None:
+            return document, path
+        return self.blame_environment(tree, path) or blame(self, tree, path)
+
+    def blame_environment(self, tree: Tree, path: Path) -> tuple[Document, Path] | None:
+        """The Environment and the path in it, if its images or patches set the element at `path` of an object."""
+        document = self.destination.document
+        if document is None:
+            return None
+        if tree["kind"] == "JobSet" and path in self._images:
+            return document, self.destination.image_path(self._images[path])
+        if (patched := self._patched.get(object_name(tree))) is not None:
             before, last = patched
             is_gone = value_at(tree, path, None) is None and value_at(before, path, None) is not None
             if found := self.destination.setter(tree, path, self.stable) or (patch_path(last) if is_gone else ()):
                 return document, found
-        return blame(self, tree, path)
+        return None

@@ -112,6 +112,13 @@ def is_key_file(tree: Tree) -> bool:
     return tree.get("kind") == "Secret" and ("sops" in tree or any(key in of_jobs for key, _ in _entries(tree)))
 
 
+def holds_job_keys(tree: Tree) -> bool:
+    """Whether a SealedSecret or Secret has a key that trainform itself asks for; others belong to a job's program."""
+    names = {key for _, keys in _SHAPES.values() for key in keys}
+    sealed = table(table(tree, "spec"), "encryptedData") if tree.get("kind") == "SealedSecret" else {}
+    return any(key in names for key in (*sealed, *(key for key, _ in _entries(tree))))
+
+
 def is_in_the_clear(tree: Tree) -> bool:
     """Whether a key file is a Secret with an unencrypted value."""
     encrypted = all(isinstance(value, str) and value.startswith(_ENCRYPTED) for _, value in _entries(tree))

@@ -103,6 +103,8 @@ CODES: dict[str, str] = {
     "TF364": "topology and gang use different schedulers",
     "TF365": "job taken by the default queue",
     "TF366": "steps may be ready too late",
+    "TF367": "image entry that matches nothing",
+    "TF368": "invalid image entry",
     "TF370": "unknown KAI queue",
     "TF371": "KAI queue that takes no jobs",
     "TF372": "unknown KAI topology",
@@ -200,6 +202,13 @@ CODES: dict[str, str] = {
     "TF640": "ignore comment that silences nothing",
     "TF641": "annotation that makes an engine wait for a job, or skip it",
     "TF642": "sync option that Argo CD ignores",
+    "TF644": "object beside a TrainJob that cannot be rendered with it",
+    "TF645": "two objects of one name",
+    "TF646": "Secret in the clear",
+    "TF647": "ConfigMap too large",
+    "TF648": "file that a stream cannot carry",
+    "TF649": "file that cannot be carried",
+    "TF650": "mounted object that nothing here provides",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",
@@ -241,7 +250,7 @@ CODES: dict[str, str] = {
 
 _ALWAYS_ERRORS = re.compile(
     r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|17[0-4]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
-    r"|36[23]|401|50[1-4]|62[013])"
+    r"|36[238]|401|50[1-4]|62[013]|64[57-9])"
 )
 """Codes without a milder form: the API, the controller or JobSet would refuse what they report."""
 

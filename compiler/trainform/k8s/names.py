@@ -71,6 +71,13 @@ port_name = name_rule("(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*", _PORT_WORDS, 15, em
 
 _local_name = name_rule(_QUALIFIED, _QUALIFIED_WORDS, LABEL_LENGTH)
 
+config_key = name_rule(
+    r"(?!\.(?:\.|\Z))[-._a-zA-Z0-9]+",
+    "must consist of letters, digits, `-`, `_` and `.`, and not start with `..`",
+    SUBDOMAIN_LENGTH,
+)
+"""A key of a ConfigMap or a Secret."""
+
 
 @lru_cache
 def qualified_name(name: str) -> str | None:

@@ -67,6 +67,13 @@ def value_at(tree: Any, path: Path, default: Any = None) -> Any:
     return tree
 
 
+def replaced(tree: Any, path: Path, value: Any) -> Any:
+    """A copy of a tree with `value` at `path`, which is not empty and whose parents exist. Shares everything else."""
+    copy = tree.copy()
+    copy[path[0]] = replaced(tree[path[0]], path[1:], value) if path[1:] else value
+    return copy
+
+
 def metadata_of(tree: Tree) -> Tree:
     """The object's metadata, or empty."""
     return table(tree, "metadata")

@@ -14,12 +14,14 @@ from trainform.source.part import Part
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """A YAML document, or an item of a `kind: List`; paths count from its root. `tree` is plain dict, list, str, int,
-    float, bool and None as Kubernetes reads it. `ambiguous`: `plain_scalars_read_differently` finds something."""
+    float, bool and None as Kubernetes reads it. `ambiguous`: `plain_scalars_read_differently` finds something.
+    `beside`: for a TrainJob, the objects in its file or folder that belong to it."""
 
     tree: dict[str, Any]
     part: Part
     prefix: Path = ()
     ambiguous: bool = False
+    beside: tuple[Document, ...] = ()
 
     @property
     def file(self) -> str:

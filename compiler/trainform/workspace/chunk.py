@@ -237,6 +237,7 @@ class _ChunkPlanner:
         noted = {each.file for each in (*plan.diagnostics, *plan.conflicts)}
         noted |= {job.document.file for job in self.outcome.jobs}
         noted |= {job.document.file for job in frozen if job.id in plan.jobs or job.id not in plan.locked}
+        noted |= {file for each in self.environments for file in each.sources.unsettled}
         plan.clean_files = [file for file in chunk.files or () if file not in noted]
         clean = set(plan.clean_files)
         for job in frozen:

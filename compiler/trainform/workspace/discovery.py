@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
 from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
 from trainform.io.settings import FILE
+from trainform.k8s.tree import text
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.scope import watched
 from trainform.workspace.inputs import (
@@ -29,6 +31,7 @@ from trainform.workspace.inputs import (
     private_keys,
 )
 from trainform.workspace.lints import Kind, Lints, read_baseline
+from trainform.workspace.shared.beside import carried_by, gather, gather_in_folders, is_job
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
@@ -149,7 +152,12 @@ class Workspace:
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
             sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
-            sources.add(reader.read([file for file in own if wanted is None or file in wanted], each))
+            read = [file for file in own if wanted is None or file in wanted]
+            sources.add(reader.read(read, each))
+            if self._paths is not None:
+                sources.add(reader.beside(read, each))
+            if self._paths is not None or wanted is None:
+                gather_in_folders(sources)
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
 
@@ -181,6 +189,7 @@ class _Reader:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._plain: dict[str, SourceDocuments] = {}
+        self._known: dict[str, set[str]] = {}
 
     def read(self, files: Iterable[str], inputs: EnvironmentInputs) -> SourceDocuments:
         sources = SourceDocuments()
@@ -189,13 +198,52 @@ class _Reader:
                 sources.add(self._template(file, inputs))
                 continue
             if file not in self._plain:
-                self._plain[file] = load_files(self._repository, [file])
+                self._plain[file] = self._of_plain(file)
             sources.add(self._plain[file])
         return sources
 
+    def beside(self, files: Sequence[str], inputs: EnvironmentInputs) -> SourceDocuments:
+        """The documents in files without a TrainJob, in the folders of `files`."""
+        folders = set(map(posixpath.dirname, files))
+        sources = SourceDocuments()
+        for file in self._jobs if folders else ():
+            if file not in files and posixpath.dirname(file) in folders:
+                found = self.read([file], inputs)
+                if found.documents and not any(map(is_job, found.documents)):
+                    sources.add(found)
+        return sources
+
+    def _of_plain(self, file: str) -> SourceDocuments:
+        found = load_files(self._repository, [file])
+        gather(found, self._repository.read)
+        is_plain = not found.diagnostics and all(text(each.tree, "apiVersion") for each in found.documents)
+        if not is_plain and file in self._carried(posixpath.dirname(file)):
+            return SourceDocuments(unsettled={file})
+        return found
+
     def _template(self, file: str, inputs: EnvironmentInputs) -> SourceDocuments:
         data = self._repository.read(file)
-        return SourceDocuments([], [data]) if isinstance(data, Diagnostic) else load_job_file(file, data, inputs)
+        if isinstance(data, Diagnostic):
+            return SourceDocuments([], [data])
+        found = load_job_file(file, data, inputs)
+        gather(found, self._repository.read)
+        return found
+
+    @cached_property
+    def _jobs(self) -> list[str]:
+        return self._repository.jobs().files
+
+    def _carried(self, folder: str) -> set[str]:
+        """The files that job files in a folder, and in those above it, carry: they hold no objects."""
+        if folder not in self._known:
+            parent = posixpath.dirname(folder)
+            above = self._carried(parent) if parent != folder else set()
+            here = [file for file in self._jobs if posixpath.dirname(file) == folder and not is_template(file)]
+            read = ((file, self._repository.read(file)) for file in here)
+            self._known[folder] = above.union(
+                *(carried_by(file, data) for file, data in read if isinstance(data, bytes))
+            )
+        return self._known[folder]
 
 
 def load_files(repository: Repository, files: Iterable[str]) -> SourceDocuments:

@@ -176,9 +176,13 @@ def _without_prices(environment: dict[str, Any]) -> dict[str, Any]:
 
 def lock_of(job: CompiledJob, current: CurrentInputs, files: Mapping[str, bytes]) -> Lock:
     """The lock of a job just compiled into `files`. `source_digest` as in Lock."""
-    train_job = digest_of([job.document.tree])
-    return Lock(train_job, job.document.file, current.pins(job), digests_of_files(files))
+    return Lock(digest_of_job(job.document), job.document.file, current.pins(job), digests_of_files(files))
 
 
 def is_frozen(lock: Lock, train_job: Document) -> bool:
-    return lock.train_job == digest_of([train_job.tree])
+    return lock.train_job == digest_of_job(train_job)
+
+
+def digest_of_job(train_job: Document) -> str:
+    """The digest of a TrainJob with its companions."""
+    return digest_of([train_job.tree, *(each.tree for each in train_job.beside)])

@@ -39,7 +39,8 @@ def frozen_jobs(inputs: EnvironmentInputs, locks: LockStore) -> Iterator[FrozenJ
         by_id.setdefault(job_id(inputs, document), []).append(document)
     for job, (document, *others) in by_id.items():
         lock = locks.lock(job)
-        is_sound = not others and id(document) not in faulty and is_selected(inputs, document)
+        whole = (document, *document.beside)
+        is_sound = not others and faulty.isdisjoint(map(id, whole)) and is_selected(inputs, document)
         if lock is not None and is_sound and is_frozen(lock, document):
             yield FrozenJob(job, document, lock)
 

@@ -25,16 +25,18 @@ PRIVATE_KEY = "TF156"
 @dataclass(slots=True)
 class SourceDocuments:
     """Documents and the problems of their files. `digests` has the digest of each file that holds exactly one document
-    and no problem."""
+    and no problem. `unsettled` are files whose documents depend on other files."""
 
     documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
+    unsettled: set[str] = field(default_factory=set)
 
     def add(self, other: SourceDocuments) -> None:
         self.documents += other.documents
         self.diagnostics += other.diagnostics
         self.digests.update(other.digests)
+        self.unsettled |= other.unsettled
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,10 +66,12 @@ class EnvironmentInputs:
 
     def leave_out(self, documents: Iterable[Document]) -> None:
         """Remove documents and their problems, and mark the inputs as partial."""
-        out = {id(document) for document in documents}
-        if out:
-            sources = self.sources
+        gone = [*documents]
+        if gone:
+            sources, out = self.sources, {id(document) for document in gone}
             sources.documents = [each for each in sources.documents if id(each) not in out]
+            out.update(id(each) for document in gone for each in document.beside)
+            out.difference_update(id(each) for document in sources.documents for each in document.beside)
             sources.diagnostics = [each for each in sources.diagnostics if id(each.place) not in out]
             self.partial = True
 
@@ -97,7 +101,11 @@ def in_the_clear(file: str, at: Position | None = None) -> Diagnostic:
 
 def read_stream(data: bytes) -> EnvironmentInputs:
     """The documents of a stream, which may include an Environment."""
-    return EnvironmentInputs(sources=load(STDIN, data))
+    from trainform.core.beside.placing import in_one_stream
+
+    sources = load(STDIN, data)
+    sources.documents, sources.diagnostics = in_one_stream(sources.documents, sources.diagnostics)
+    return EnvironmentInputs(sources=sources)
 
 
 def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> SourceDocuments:

@@ -53,7 +53,7 @@ def select(environments: Sequence[EnvironmentInputs], asked: Sequence[str], root
         if missing:
             each.sources.diagnostics = problems
         else:
-            files = {document.file for document in each.sources.documents}
+            files = {one.file for document in each.sources.documents for one in (document, *document.beside)}
             each.sources.diagnostics = [problem for problem in problems if problem.file in files]
     return [_unknown(job, known) for job in missing]
 

@@ -30,7 +30,9 @@ class Finished(NamedTuple):
     nodes: list[tuple[ReplicatedJob, Tree]]
 
     def source(self, *path: str | int) -> Where:
-        """Who set the element at `path` of the JobSet: a patch of the TrainJob, else the runtime."""
+        """Who set the element at `path` of the JobSet: the Environment, a patch of the TrainJob, or the runtime."""
+        if set_there := self.plan.blame_environment(self.jobset.tree, path):
+            return {"place": set_there[0], "path": set_there[1]}
         found: Path = ("spec", "template", *path)
         runtime = self.plan.runtime_document
         if not self.plan.job.spec.runtime_patches and value_at(runtime.tree, found, _MISSING) is not _MISSING:

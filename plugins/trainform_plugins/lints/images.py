@@ -5,32 +5,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trainform.plugin import Where
+from trainform.plugin import ImageName, Where
 from trainform_plugins.lints.finished import Finished
 
 NOBODY = ("spec", "runtimeRef")
 """Blamed for what a plugin adds."""
 
 
-_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_HOST = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
-_REFERENCE = re.compile(
-    rf"(?:{_HOST}/)?{_PART}(?:/{_PART})*(?::\w[\w.-]{{0,127}})?(?:@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{{32,}})?",
-    re.ASCII,
-)
-"""`registry:port/path/name:tag@algorithm:digest`, https://github.com/distribution/reference"""
-
-
 class Unpinned(NamedTuple):
     """An image without a digest, and who set it."""
 
-    image: str
+    image: ImageName
     where: Where
-
-    @property
-    def moves(self) -> bool:
-        """Whether its tag is missing or `latest`. A colon before the last slash belongs to a registry's port."""
-        return self.image.rpartition("/")[2].partition(":")[2] in ("", "latest")
 
 
 def impossible_images(job: Finished) -> None:
@@ -43,7 +29,7 @@ def impossible_images(job: Finished) -> None:
     for pods in job.jobset.jobs:
         for container in pods.all_containers:
             image = container.get("image") or ""
-            if image and image not in told and not _REFERENCE.fullmatch(image):
+            if image and image not in told and ImageName.of(image) is None:
                 told.add(image)
                 job.plan.warn(
                     "TF618",
@@ -57,7 +43,7 @@ def _as_reference(image: str) -> str:
     meant = re.sub(r"^(?:https?|docker)://|\s*([:/@])\s*", r"\1", image.strip(" \n\"'“”‘’`,;"))
     name, colon, tag = meant.rpartition(":")
     better = f"{name.lower()}{colon}{tag}" if colon and "/" not in tag else meant.lower()
-    return f"write {better}" if _REFERENCE.fullmatch(better) else "write registry/path/name:tag, without spaces"
+    return f"write {better}" if ImageName.of(better) else "write registry/path/name:tag, without spaces"
 
 
 def unpinned_images(job: Finished) -> None:
@@ -65,8 +51,8 @@ def unpinned_images(job: Finished) -> None:
     plugin, which are trainform's to pin."""
     found = _unpinned(job)
     if found:
-        _floating_image(job, [each for each in found if each.moves])
-        _image_without_digest(job, [each for each in found if not each.moves])
+        _floating_image(job, [each for each in found if each.image.moves])
+        _image_without_digest(job, [each for each in found if not each.image.moves])
 
 
 def _floating_image(job: Finished, found: list[Unpinned]) -> None:
@@ -79,7 +65,7 @@ def _floating_image(job: Finished, found: list[Unpinned]) -> None:
     if found:
         job.plan.warn(
             "TF607",
-            f"no tag, or a moving tag: {', '.join(each.image for each in found)}",
+            f"no tag, or a moving tag: {', '.join(str(each.image) for each in found)}",
             hint="use a release tag or, better, a digest (image:tag@sha256:…)",
             **found[0].where,
         )
@@ -94,7 +80,7 @@ def _image_without_digest(job: Finished, found: list[Unpinned]) -> None:
     if found:
         job.plan.report(
             "TF608",
-            f"no digest: {', '.join(each.image for each in found)}",
+            f"no digest: {', '.join(str(each.image) for each in found)}",
             severity="info",
             hint="pin the image with image:tag@sha256:…",
             **found[0].where,
@@ -105,11 +91,11 @@ def _unpinned(job: Finished) -> list[Unpinned]:
     """Each such image once, with the source of the first container that uses it."""
     runtime = job.plan.runtime_document
     shipped = job.plan.runtime_is_shipped
-    found: dict[str, Unpinned] = {}
+    found: dict[ImageName, Unpinned] = {}
     for pods in job.jobset.jobs:
         for container in pods.all_containers:
-            image = container.get("image") or "@"
-            if "@" in image or image in found or not _REFERENCE.fullmatch(image):
+            image = ImageName.of(container.get("image") or "")
+            if image is None or image.digest or image in found:
                 continue
             where = job.trainers(pods, container, "image")
             if where["path"] != NOBODY and not (shipped and where.get("place") is runtime):

@@ -126,3 +126,17 @@ def test_what_is_no_code_or_has_no_fields_is_refused(trainform, words, message):
     ran = trainform("explain", *words)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_an_image_of_the_environment_is_told_with_the_entry_that_set_it(trainform, root):
+    folder = root / "environments" / "prod"
+    folder.mkdir(parents=True)
+    (folder / "environment.yaml").write_text(
+        "apiVersion: trainform.dev/v1alpha1\nkind: Environment\nmetadata: {name: prod}\nspec:\n  images:\n"
+        "  - {name: pytorch/pytorch, newName: mirror/pytorch}\n"
+    )
+    ran = trainform("explain", "llm", "image", "--format", "json")
+    (field,) = json.loads(ran.out)["fields"]
+    assert field["value"].startswith("mirror/pytorch:")
+    owner = {"kind": "environment", "name": "prod", "stage": None, "file": "environments/prod/environment.yaml"}
+    assert field["owner"] == {**owner, "line": 6}

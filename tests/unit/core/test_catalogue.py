@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import trainform
 from trainform.core.catalogue import Catalogue
 from trainform.core.inputs import sort
 from trainform.io.resources import shipped_runtimes
+from trainform.k8s.images import ImageName
 from trainform.source import load
 
 FRAMEWORKS = {
@@ -131,3 +134,16 @@ def test_a_cache_job_may_name_its_dataset():
     job = smallest("torch-distributed-with-cache", ", initializer: {dataset: {storageUri: cache://lake/orders}}")
     env = pods(job)["dataset-initializer"]["containers"][0]["env"]
     assert {"name": "STORAGE_URI", "value": "cache://lake/orders"} in env
+
+
+@each_runtime
+def test_a_shipped_runtime_runs_the_same_images_tomorrow(catalogue, name):
+    """Of what is run by a variable, too: the data cache starts its own pods."""
+    source = catalogue.get(name).document.part.source.text
+    written = re.findall(r"image: (\S+)|_IMAGE\n\s+value: (\S+)", source)
+    images = [ImageName.of(one or other) for one, other in written]
+    assert images
+    for image in images:
+        assert image is not None
+        assert not image.moves
+        assert image.digest or any(character.isdigit() for character in image.tag), "a tag such as jammy moves"

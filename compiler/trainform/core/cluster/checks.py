@@ -3,10 +3,12 @@ missing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.core.beside.placing import kind_of, provided
 from trainform.core.schedulers import SCHEDULER_NAMES
 from trainform.core.secrets import key_secrets
+from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
@@ -14,11 +16,10 @@ from trainform.k8s.cluster.references import EVERYWHERE, references
 from trainform.k8s.tree import name_of, table, tables, text, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from trainform.core.jobset_view import JobSetView, ReplicatedJob
     from trainform.core.plan import Plan
-    from trainform.diagnostics import Path
     from trainform.k8s.schema.messages import SchemaProblem
     from trainform.k8s.tree import Tree
 
@@ -31,9 +32,8 @@ def check_cluster(plan: Plan) -> None:
     jobset = plan.jobset
     if jobset is None:
         return
+    _references_exist(plan, jobset)
     if plan.destination.given is not None:
-        for job in jobset.jobs:
-            _references_exist(plan, jobset, job)
         _is_old_enough(plan, jobset)
     if plan.facts.objects:
         _check_facts(plan, jobset)
@@ -95,20 +95,80 @@ def _within_quota(plan: Plan, jobset: JobSetView) -> None:
         plan.report_object(jobset.tree, path, "TF566", problem.message, hint=hint)
 
 
-def _references_exist(plan: Plan, jobset: JobSetView, job: ReplicatedJob) -> None:
-    """What the pods refer to, of kinds whose objects in the job's namespace are listed."""
-    listed = plan.environment.spec.cluster
-    for kind, name, path in references(job.pod_spec):
-        names = listed.names_of(kind, plan.namespace)
-        if names is None or name in names or (kind, name) in _made_by_the_job(plan, jobset):
+class _Missing(NamedTuple):
+    """A reference of the finished JobSet that nothing here provides."""
+
+    kind: str
+    name: str
+    path: Path
+
+
+_UNLISTED = ("ConfigMap", "Secret", "PersistentVolumeClaim")
+"""Kinds that are told even if nobody listed what exists. A ServiceAccount is part of how a namespace is set up, and a
+pod with a public image starts without its pull secret."""
+
+
+def _references_exist(plan: Plan, jobset: JobSetView) -> None:
+    """What the pods need to start. An error where the objects of its kind in the namespace are listed, else a note; no
+    note for objects that were rendered earlier, as the TrainJob has the same."""
+    missing = [
+        _Missing(each.kind, each.name, (*job.pod_path, "spec", *each.path))
+        for job in jobset.jobs
+        for each in references(job.pod_spec)
+        if not each.is_optional
+    ]
+    if not missing:
+        return
+    own, near = _made_by_the_job(plan, jobset), _nearby(plan)
+    cluster = None if plan.destination.is_default else plan.environment.spec.cluster
+    unlisted = []
+    for each in missing:
+        listed = cluster.names_of(each.kind, plan.namespace) if cluster else None
+        if (each.kind, each.name) in own:
             continue
+        if listed is not None:
+            _not_listed(plan, jobset, each, listed)
+        elif (
+            not plan.frozen
+            and each.kind in _UNLISTED
+            and (each.kind, each.name) not in near
+            and "imagePullSecrets" not in each.path
+        ):
+            unlisted.append(each)
+    _not_here(plan, jobset, unlisted, near)
+
+
+def _not_listed(plan: Plan, jobset: JobSetView, missing: _Missing, listed: Sequence[str]) -> None:
+    if missing.name not in listed:
         plan.report_object(
             jobset.tree,
-            (*job.pod_path, "spec", *path),
+            missing.path,
             "TF568",
-            f"namespace {plan.namespace} has no {kind} {name!r}: the pods would not start",
-            hint=did_you_mean(name, names) or f"spec.cluster.objects lists {', '.join(names) or 'none'}",
+            f"namespace {plan.namespace} has no {missing.kind} {missing.name!r}: the pods would not start",
+            hint=did_you_mean(missing.name, listed) or f"spec.cluster.objects lists {', '.join(listed) or 'none'}",
         )
+
+
+def _not_here(plan: Plan, jobset: JobSetView, missing: Sequence[_Missing], near: Collection[tuple[str, str]]) -> None:
+    """One note for all that others may provide; a warning for each name that is nearly that of an object here."""
+    others = []
+    for each in missing:
+        if hint := did_you_mean(each.name, [name for kind, name in near if kind == each.kind]):
+            message = f"nothing here provides {each.kind} {each.name!r}"
+            plan.report_object(jobset.tree, each.path, "TF650", message, severity="warning", hint=hint)
+        else:
+            others.append(each)
+    if others:
+        names = ", ".join(dict.fromkeys(f"{each.kind} {each.name}" for each in others))
+        message = f"nothing here provides {names}: the pods wait until it exists in namespace {plan.namespace}"
+        hint = "put it beside the TrainJob, or list what exists in the Environment's spec.cluster.objects"
+        plan.report_object(jobset.tree, others[0].path, "TF650", message, severity="info", hint=hint)
+
+
+def _nearby(plan: Plan) -> set[tuple[str, str]]:
+    """What objects in the repository provide, rendered or not: kind and name."""
+    found = ((kind, each.tree) for each in plan.job_document.beside if (kind := kind_of(each.tree)))
+    return {*plan.unowned, *((kind.provides, provided(tree)) for kind, tree in found)}
 
 
 def _made_by_the_job(plan: Plan, jobset: JobSetView) -> set[tuple[str, str]]:
@@ -118,6 +178,7 @@ def _made_by_the_job(plan: Plan, jobset: JobSetView) -> set[tuple[str, str]]:
     return {
         *EVERYWHERE,
         *((tree["kind"], name_of(tree)) for tree in plan.objects),
+        *((kind.provides, provided(tree)) for tree in plan.objects if (kind := kind_of(tree))),
         *(("Secret", name) for name in (*key_secrets(plan.stable_name), *(need.name for need in plan.secrets))),
         *(("PersistentVolumeClaim", f"{name}-{plan.name}") for name in names),
     }

@@ -15,15 +15,16 @@ _CONTAINERS = ("initContainers", "containers")
 
 
 class Reference(NamedTuple):
-    """The object of a `kind` and name without which pods of this spec do not start."""
+    """An object of a `kind` and name, without which pods of this spec do not start unless it is optional."""
 
     kind: str
     name: str
     path: Path
+    is_optional: bool = False
 
 
 def references(pod_spec: Tree) -> Iterator[Reference]:
-    """Those with a name, except optional ones. Paths count from the pod spec."""
+    """Those with a name. Paths count from the pod spec."""
     found = (
         *_of_the_pod(pod_spec),
         *(each for index, volume in enumerate(tables(pod_spec, "volumes")) for each in _of_volume(volume, index)),
@@ -42,11 +43,11 @@ def _of_volume(volume: Tree, index: int) -> Iterator[Reference]:
     path: Path = ("volumes", index)
     claim = table(volume, "persistentVolumeClaim")
     yield Reference("PersistentVolumeClaim", text(claim, "claimName"), (*path, "persistentVolumeClaim", "claimName"))
-    yield from _unless_optional(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
-    yield from _unless_optional(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
+    yield from _named(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
+    yield from _named(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
     for place, source in enumerate(tables(table(volume, "projected"), "sources")):
         for key, kind in (("secret", "Secret"), ("configMap", "ConfigMap")):
-            yield from _unless_optional(table(source, key), kind, "name", (*path, "projected", "sources", place, key))
+            yield from _named(table(source, key), kind, "name", (*path, "projected", "sources", place, key))
 
 
 def _of_containers(pod_spec: Tree) -> Iterator[Reference]:
@@ -55,14 +56,11 @@ def _of_containers(pod_spec: Tree) -> Iterator[Reference]:
             for place, variable in enumerate(tables(container, "env")):
                 source, path = table(variable, "valueFrom"), (key, index, "env", place, "valueFrom")
                 for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-                    yield from _unless_optional(table(source, field), kind, "name", (*path, field))
+                    yield from _named(table(source, field), kind, "name", (*path, field))
             for place, source in enumerate(tables(container, "envFrom")):
                 for field, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
-                    yield from _unless_optional(
-                        table(source, field), kind, "name", (key, index, "envFrom", place, field)
-                    )
+                    yield from _named(table(source, field), kind, "name", (key, index, "envFrom", place, field))
 
 
-def _unless_optional(tree: Tree, kind: str, field: str, path: Path) -> Iterator[Reference]:
-    if tree.get("optional") is not True:
-        yield Reference(kind, text(tree, field), (*path, field))
+def _named(tree: Tree, kind: str, field: str, path: Path) -> Iterator[Reference]:
+    yield Reference(kind, text(tree, field), (*path, field), tree.get("optional") is True)

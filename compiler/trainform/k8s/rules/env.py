@@ -6,7 +6,7 @@ import re
 
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.k8s.names import SUBDOMAIN_LENGTH, dns1123_subdomain, env_var_name, name_rule, qualified_name
+from trainform.k8s.names import config_key, dns1123_subdomain, env_var_name, qualified_name
 from trainform.k8s.rules.parts import Found, check_name, check_one_of
 from trainform.k8s.tree import Tree, table, tables, text
 
@@ -24,12 +24,6 @@ _FIELDS = (
 )
 _SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
 _RESOURCE = re.compile("(?:limits|requests)[.](?:cpu|memory|ephemeral-storage|hugepages-.+)")
-_key = name_rule(
-    r"(?!\.(?:\.|\Z))[-._a-zA-Z0-9]+",
-    "must consist of letters, digits, `-`, `_` and `.`, and not start with `..`",
-    SUBDOMAIN_LENGTH,
-)
-"""A key of a ConfigMap or a Secret."""
 
 
 def check(container: Tree, path: Path, found: Found) -> None:
@@ -61,7 +55,7 @@ def _check_source(variable: Tree, path: Path, found: Found) -> None:
             found.tell((*path, "resource"), "TF523", message, hint)
     elif kind in ("configMapKeyRef", "secretKeyRef"):
         _check_reference(reference, path, found)
-        check_name(reference, "key", _key, "TF523", path, found)
+        check_name(reference, "key", config_key, "TF523", path, found)
 
 
 def _check_field(field: str, path: Path, found: Found) -> None:

@@ -13,7 +13,16 @@ from trainform.k8s.tree import Tree, object_name
 from trainform.review.explain.leaves import Leaf, leaves_of, same
 from trainform.review.explain.owner import Field, Override, Owner
 from trainform.review.explain.sources import sources_of
-from trainform.review.explain.trace import Assignment, At, Recorder, Trace, snapshot_of, trace_patches
+from trainform.review.explain.trace import (
+    COMPANIONS,
+    Assignment,
+    At,
+    Recorder,
+    Trace,
+    snapshot_of,
+    trace_images,
+    trace_patches,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +36,6 @@ __all__ = ["Field", "Override", "Owner", "Recorder", "explain"]
 
 WEBHOOK = "JobSet's webhook"
 CRD = "JobSet's CRD"
-COMPANIONS = "name of a companion"
 
 BY_WEBHOOK = (
     ("completionMode",),
@@ -53,9 +61,10 @@ def explain(job: CompiledJob, recorder: Recorder, documents: Iterable[Document])
 
 
 def _finished(recorded: Trace, objects: Sequence[Tree]) -> Trace:
-    """The recorded trace, plus what happens after `build`: final patches, API server defaults, engine annotations."""
+    """The recorded trace, plus what happens after `build`: final patches, images, API server defaults, annotations for
+    the engine."""
     trace = recorded.copy()
-    patched = trace_patches(trace, trace.built)
+    patched = trace_images(trace, trace_patches(trace, trace.built))
     _note_defaults(trace, [admit(tree) for tree in patched])
     trace.note(
         snapshot_of(objects), lambda at, value: Owner("default", f"engine {trace.plan.environment.spec.gitops.engine}")
@@ -85,7 +94,9 @@ class _History(NamedTuple):
         at = (name, leaf.key)
         *earlier, last = self.trace.steps[at]
         stated = self._stated(at, last)
-        owner = _naming(self.trace.plan, at, last) or (stated.owner() if stated else last.owner or _unstated(at))
+        owner = _naming(self.trace.plan, at, last) or (
+            stated.owner() if stated else last.owner or _unstated(self.trace.plan, at)
+        )
         overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
         names = tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
         return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides))
@@ -107,7 +118,7 @@ class _History(NamedTuple):
                 yield Override(step.value, step.owner)
 
 
-def _unstated(at: At) -> Owner:
+def _unstated(plan: Plan, at: At) -> Owner:
     """The owner of a value that predates all plugins and is in no document."""
     match at[1]:
         case ("metadata", "namespace"):
@@ -118,7 +129,7 @@ def _unstated(at: At) -> Owner:
             return Owner("default", WEBHOOK)
         case (*_, "serviceAccountName"):
             return Owner("default", COMPANIONS)
-    return Owner("default", COMPANIONS if at[0].startswith(KINDS) else "trainform")
+    return Owner("default", COMPANIONS if at[0] in plan.beside or at[0].startswith(KINDS) else "trainform")
 
 
 def _naming(plan: Plan, at: At, step: Assignment) -> Owner | None:

@@ -113,12 +113,14 @@ def sources_of(plan: Plan, objects: Sequence[Tree], documents: Iterable[Document
 
 
 def _add_whole_objects(sources: Sources, objects: Sequence[Tree], documents: Sequence[Document]) -> None:
-    """Encrypted Secrets, and runtime companions under the names of the job's own copies."""
+    """Encrypted Secrets, the job's companions, and those of its runtime under the names of the job's own copies."""
     plan = sources.plan
     for document in documents if plan.destination.document else ():
         for tree in objects:
             if tree is document.tree:
                 sources.add(Owner("environment", plan.destination.name), document, (), object_name(tree))
+    for target, document in plan.beside.items():
+        sources.add(Owner("trainjob", plan.job.name), document, (), target)
     companions = [each for each in documents if runtime_of(each.tree) == plan.runtime.name]
     names = own_names((each.tree for each in companions), plan.name)
     for document in companions:

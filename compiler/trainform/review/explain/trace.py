@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.core.beside.adoption import ADOPTION
 from trainform.core.destination import in_text
 from trainform.core.jobset_view import TRAINER_STEP
+from trainform.core.patches.images import with_images
 from trainform.core.patches.objects import apply_patches
 from trainform.core.pod_set import PodSet
 from trainform.core.provenance import Ledger
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Path
     from trainform.k8s.patch.json_patch import Operation
     from trainform.source import Document
+
+COMPANIONS = "name of a companion"
+"""The source of names that refer to a job's copy of an object."""
 
 At = tuple[str, "Key"]
 """A leaf of one of the objects: `("JobSet/llm", ("spec", "suspend"))`."""
@@ -77,7 +82,10 @@ class Recorder:
             trace = self.traces[job] = Trace(plan)
         actor = Owner("plugin", plugin, stage) if plugin else None
         trace.built = list(plan.objects)
-        trace.note(_snapshot(plan), lambda at, value: actor)
+        if stage == ADOPTION:
+            trace.note(_snapshot(plan), lambda at, _: None if at[0] in plan.beside else Owner("default", COMPANIONS))
+        else:
+            trace.note(_snapshot(plan), lambda *_: actor)
 
 
 def snapshot_of(objects: Iterable[Tree]) -> Snapshot:
@@ -116,6 +124,28 @@ def trace_patches(trace: Trace, objects: list[Tree]) -> list[Tree]:
         paths = {(object_name(tree), leaf.key): leaf.path for tree in objects for leaf in leaves_of(tree)}
         trace.note(snapshot_of(objects), partial(_owner, destination, patch, paths))
     return objects
+
+
+def trace_images(trace: Trace, objects: list[Tree]) -> list[Tree]:
+    """The objects with the Environment's images, recording what each entry changed."""
+    destination = trace.plan.destination
+    entries = destination.environment.spec.images if destination.document else ()
+    for index, entry in enumerate(entries):
+        objects = [with_images(tree, [entry]).tree if tree["kind"] == "JobSet" else tree for tree in objects]
+        trace.note(snapshot_of(objects), _always(_image_owner(destination, index)))
+    return objects
+
+
+def _always(owner: Owner) -> Callable[[At, Any], Owner]:
+    return lambda *_: owner
+
+
+def _image_owner(destination: Destination, index: int) -> Owner:
+    document = destination.document
+    assert document is not None  # images come from a document
+    return Owner(
+        "environment", destination.name, None, document.file, document.position(destination.image_path(index)).line
+    )
 
 
 def _owner(destination: Destination, patch: ObjectPatch, paths: dict[At, Path], at: At, value: Any) -> Owner:

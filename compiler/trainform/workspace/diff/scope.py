@@ -1,14 +1,15 @@
 """Which jobs a change may affect, for `diff`; the rest of the repository is not read.
 
-A job is affected if its TrainJob's file, lockfile or manifests changed. All jobs are if the settings, or `jobs` or
-`namespace` of an Environment, changed; templates are if `values` changed. Commits after the last rendering count as
-changes.
+A job is affected if its TrainJob's file, what stands beside it, its lockfile or its manifests changed. All jobs are if
+the settings, or `jobs` or `namespace` of an Environment, changed; templates are if `values` changed. Commits after the
+last rendering count as changes.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from trainform.io.settings import FILE, Settings, parse_settings
 from trainform.k8s.tree import metadata_of, table
 from trainform.output.layout import is_part
 from trainform.workspace.inputs import load
+from trainform.workspace.shared.beside import carried_by
 
 if TYPE_CHECKING:
     from trainform.io.baseline import Baseline
@@ -134,7 +136,32 @@ def _job_files(
         return None
     templates = any(_differ(spec, ("values",)) for spec in specs)
     files = repository.jobs().files
-    return [f for f in files if f in changed or f not in locked or (templates and is_template(f))]
+    depending = _depending(repository, files, [path for path in changed if path not in locked])
+    return [f for f in files if f in changed or f in depending or f not in locked or (templates and is_template(f))]
+
+
+def _depending(repository: Repository, files: Sequence[str], changed: Iterable[str]) -> set[str]:
+    """The job files to whose jobs changed files may belong: as objects in the folder, or as files that they carry."""
+    above = f"{repository.settings.jobs}/"
+    beside = {path for path in changed if path.startswith(above) and not _holds_job(repository.read(path))}
+    near = {posixpath.dirname(path) for path in beside if path.endswith(ENDINGS)}
+    folders = {folder for path in beside for folder in _folders_of(path)}
+    found = {file for file in files if posixpath.dirname(file) in near}
+    for file in files if beside else ():
+        if file not in found and posixpath.dirname(file) in folders:
+            data = repository.read(file)
+            if isinstance(data, bytes) and not beside.isdisjoint(carried_by(file, data)):
+                found.add(file)
+    return found
+
+
+def _folders_of(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _holds_job(data: bytes | Diagnostic) -> bool:
+    return isinstance(data, bytes) and _TRAIN_JOB.search(data) is not None
 
 
 def _spec(trees: Iterable[Any]) -> dict[str, Any] | None:

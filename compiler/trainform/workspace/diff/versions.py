@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from trainform.io.paths import JobId, folder_bytes, lockfile_path
@@ -11,13 +12,15 @@ from trainform.k8s.tree import table, text
 from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
 from trainform.workspace.compilation import compile_environments
-from trainform.workspace.fingerprint import digest_of
+from trainform.workspace.fingerprint import digest_of_job
 from trainform.workspace.inputs import EnvironmentInputs, SourceDocuments, load, load_job_file
 from trainform.workspace.lockfile import Lock, Pins, lock_in
 from trainform.workspace.selection import job_id
+from trainform.workspace.shared.beside import gather
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
+    from trainform.diagnostics import Diagnostic
     from trainform.k8s.tree import Tree
     from trainform.workspace.diff.scope import ChangeScope
     from trainform.workspace.fingerprint import CurrentInputs
@@ -67,7 +70,7 @@ def version_rendered(locks: LockStore, job: JobId) -> Version:
 
 def version_compiled(job: CompiledJob, current: CurrentInputs) -> Version:
     """A job without errors as `render` would write it now."""
-    return Version(job.objects, digest_of([job.document.tree]), job.document.file, current.pins(job))
+    return Version(job.objects, digest_of_job(job.document), job.document.file, current.pins(job))
 
 
 def _objects(name: str, data: bytes | None) -> list[Tree]:
@@ -100,20 +103,27 @@ def _compiled_as_before(
 ) -> dict[JobId, Sequence[Tree] | None]:
     """Compile the baseline's TrainJobs with all other inputs as they are now."""
     files = scope.start.read(sorted({version.source for version in before.values()})) if before else {}
-    old = [_as_before(each, files, before) for each in environments]
+    old = [_as_before(scope, each, files, before) for each in environments]
     outcome = compile_environments([each for each in old if each.train_jobs()], wants_job=False)
     return {(job.environment, job.namespace, job.name): job.objects or None for job in outcome.jobs}
 
 
+def _at_base(scope: ChangeScope, file: str) -> bytes | Diagnostic:
+    """A file at the baseline; empty if there is none, which makes another TrainJob."""
+    return scope.start.read([file]).get(file, b"")
+
+
 def _as_before(
-    inputs: EnvironmentInputs, files: Mapping[str, bytes], before: Mapping[JobId, Version]
+    scope: ChangeScope, inputs: EnvironmentInputs, files: Mapping[str, bytes], before: Mapping[JobId, Version]
 ) -> EnvironmentInputs:
     """An environment with its TrainJobs replaced by the ones rendered before, as far as `files` have them."""
     jobs = {id(job) for job in inputs.train_jobs()}
     documents = [document for document in inputs.sources.documents if id(document) not in jobs]
     for file in dict.fromkeys(version.source for job, version in before.items() if job[0] == inputs.name):
-        for document in load_job_file(file, files.get(file, b""), inputs).documents:
+        sources = load_job_file(file, files.get(file, b""), inputs)
+        gather(sources, partial(_at_base, scope))
+        for document in sources.documents:
             version = before.get(job_id(inputs, document))
-            if version and digest_of([document.tree]) == version.train_job:
+            if version and digest_of_job(document) == version.train_job:
                 documents.append(document)
     return replace(inputs, sources=SourceDocuments(documents), partial=True)

@@ -168,6 +168,7 @@ def _remember(found: Verification, examination: Examination, chunk: Chunk) -> No
     """For the cache: good jobs in files with only good jobs and no findings."""
     noted = {each.file for each in (*found.problems, *found.faults, *found.unselected)}
     noted |= {examination.files[each.job] for each in found.verdicts if not each.is_good}
+    noted |= {file for each in examination.environments for file in each.sources.unsettled}
     found.clean_files = [file for file in chunk.files or () if file not in noted]
     clean = set(found.clean_files)
     for each in found.verdicts:
