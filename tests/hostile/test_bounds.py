@@ -85,8 +85,8 @@ INPUTS = {
         stream([job(env=[{"name": f"A{number}", "valeu": "x"} for number in range(100_000)])]),
         b"and 1 more problem\n",
     ),
-    "jobs in a stream": (stream(job(f"j{number}") for number in range(50_000)), b"more than 10,000 documents"),
-    "documents without content": ("---\n" * 1_000_000, b"more than 10,000 documents"),
+    "jobs in a stream": (stream(job(f"j{number}") for number in range(50_000)), b"more than 20,000 documents"),
+    "documents without content": ("---\n" * 1_000_000, b"more than 20,000 documents"),
     "jobs of one name": (stream(job() for _ in range(9_000)), b"more problems\n"),
     "mistyped runtimes among many": (
         stream([*(job(f"j{n}", f"torhc-{n}") for n in range(4_900)), *(runtime(f"torch-{n}") for n in range(4_900))]),
@@ -137,6 +137,13 @@ def test_a_stream_is_read_in_bounds(given, told):
     assert taken.code in (0, 2), taken.err[-500:]
     assert told in taken.out
     assert taken.is_bounded, taken[-2:]
+
+
+def test_a_stream_of_many_jobs_is_rendered_without_keeping_them():
+    jobs = stream(job(f"j{number}") for number in range(5_000))
+    few, many = (trainform("render", "-", stdin=given) for given in (jobs[: len(jobs) // 10], jobs))
+    assert (many.code, many.out.count(b"kind: JobSet")) == (0, 5_000)
+    assert many.megabytes < few.megabytes + 60, "what is left of a job takes 10 kB, what it was compiled to 20 kB"
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "junit", "github"])

@@ -88,14 +88,39 @@ def compile_documents(
     are not all jobs, so a patch that matches none of them is not an error. `observe`: called after each stage of each
     job.
     """
+    work = prepare(documents, catalogue=catalogue, plugins=plugins, source=source, cache=cache, observe=observe)
+    jobs = [compile_job(item, work.shared) for item in work.selected]
+    return work.compilation(jobs, failed=any(has_errors(job.diagnostics) for job in jobs), partial=partial)
+
+
+class Prepared(NamedTuple):
+    """A compile before its first job: what all jobs share, and the jobs that the Environment selects."""
+
+    shared: Shared
+    selected: list[Input]
+
+    def compilation(self, jobs: list[CompiledJob], *, failed: bool, partial: bool = False) -> Compilation:
+        """The result after the last job. `failed`: a job has an error, so that patches may have missed it."""
+        inputs, destination = self.shared.inputs, self.shared.destination
+        unmatched = [] if failed else destination.unmatched()
+        general = [] if partial else [*_no_job(inputs, self.selected), *unmatched]
+        told = [*map(with_hint, inputs.diagnostics), *general]
+        return Compilation(jobs, told, self.shared.failures, destination.name, inputs, unmatched)
+
+
+def prepare(
+    documents: Iterable[Document],
+    *,
+    catalogue: Catalogue,
+    plugins: Sequence[Plugin],
+    source: Iterable[Diagnostic] = (),
+    cache: dict[Document, Read] | None = None,
+    observe: Observer | None = None,
+) -> Prepared:
+    """Sort the documents by kind, and the jobs by whether they are this Environment's."""
     inputs = sort(documents, source, cache)
     shared = Shared(inputs, Destination.of(inputs), catalogue, Pipeline.of(plugins, observe), failures=[])
-    selected = [item for item in inputs.jobs if shared.destination.selects(item)]
-    jobs = [compile_job(item, shared) for item in selected]
-    failed = any(has_errors(job.diagnostics) for job in jobs)
-    unmatched = [] if failed else shared.destination.unmatched()
-    told = [*map(with_hint, inputs.diagnostics), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
-    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
+    return Prepared(shared, [item for item in inputs.jobs if shared.destination.selects(item)])
 
 
 def compile_job(item: Input, shared: Shared) -> CompiledJob:

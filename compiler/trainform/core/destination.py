@@ -30,6 +30,23 @@ class PatchedObjects(NamedTuple):
     changed: dict[str, int]
 
 
+@dataclass(slots=True)
+class Matched:
+    """What an Environment's patches and settings have matched in the jobs so far: final patches with the `objects` they
+    were tried on, replicated jobs with a patch of the runtime, and steps that settings of Kueue may name."""
+
+    patches: set[int] = field(default_factory=set)
+    objects: list[Tree] = field(default_factory=list)
+    jobs: set[tuple[int, str]] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
+
+    def add(self, other: Matched) -> None:
+        self.patches |= other.patches
+        self.objects += other.objects
+        self.jobs |= other.jobs
+        self.steps |= other.steps
+
+
 @dataclass(slots=True, eq=False)
 class Destination:
     """An Environment, its document (None for the built-in `default`), its final patches, and what those have matched so
@@ -38,10 +55,7 @@ class Destination:
     given: Environment | None = None
     document: Document | None = None
     patches: list[ObjectPatch] = field(default_factory=list)
-    matched: list[set[int]] = field(default_factory=list)
-    objects: list[Tree] = field(default_factory=list)
-    patched_jobs: set[tuple[int, str]] = field(default_factory=set)
-    steps: set[str] = field(default_factory=set)
+    matched: Matched = field(default_factory=Matched)
     complete: bool = True
 
     @classmethod
@@ -100,8 +114,8 @@ class Destination:
         from trainform.core.patches.objects import apply_patches, known_as
 
         patched = apply_patches(objects, self.patches, stable)
-        self.matched.append(patched.matched)
-        self.objects += [known_as(tree, stable) for tree in objects]
+        self.matched.patches |= patched.matched
+        self.matched.objects += [_head(known_as(tree, stable)) for tree in objects]
         problems = (*patched.problems, *consistency_problems(objects, patched))
         told = [_diagnostic(problem, self.document) for problem in problems]
         return PatchedObjects(patched.objects, told, patched.changed)
@@ -123,7 +137,7 @@ class Destination:
             return []
         from trainform.core.patches.objects import unmatched
 
-        final = unmatched(self.patches, self.matched, self.objects)
+        final = unmatched(self.patches, self.matched.patches, self.matched.objects)
         told = [_diagnostic(problem, self.document) for problem in final]
         return [*told, *self._unmatched_jobs(), *self._unmatched_steps()]
 
@@ -131,7 +145,7 @@ class Destination:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
             path = ("template", "spec", "replicatedJobs")
             for number, job in enumerate(value_at(patch.training_runtime_spec, path) or ()):
-                if (index, str(job.get("name"))) not in self.patched_jobs:
+                if (index, str(job.get("name"))) not in self.matched.jobs:
                     yield Diagnostic(
                         "TF161",
                         "error",
@@ -146,16 +160,21 @@ class Destination:
         for future jobs."""
         kueue = self.environment.spec.scheduling.kueue
         for name in kueue.steps if kueue else ():
-            if self.steps and name not in self.steps:
-                near = did_you_mean(name, self.steps)
+            if self.matched.steps and name not in self.matched.steps:
+                near = did_you_mean(name, self.matched.steps)
                 yield Diagnostic(
                     "TF355",
                     "error" if near else "info",
                     f"no job here has a replicated job {name!r}",
-                    near or f"replicated jobs: {', '.join(sorted(self.steps))}",
+                    near or f"replicated jobs: {', '.join(sorted(self.matched.steps))}",
                     ("spec", "scheduling", "kueue", "steps", name),
                     self.document,
                 )
+
+
+def _head(tree: Tree) -> Tree:
+    """What the targets of patches ask of an object: the objects of all jobs would take too much memory."""
+    return {key: tree[key] for key in ("apiVersion", "kind", "metadata")}
 
 
 def patch_path(index: int) -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic, Position
 from trainform.io.place import file_error
+from trainform.source.limits import MAX_DOCUMENTS, MAX_STREAMED
 from trainform.workspace.lints import Lints
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ class EnvironmentInputs:
             self.partial = True
 
 
-def load(file: str, data: bytes) -> SourceDocuments:
+def load(file: str, data: bytes, most: int = MAX_DOCUMENTS) -> SourceDocuments:
     from trainform import source
     from trainform.workspace.fingerprint import digest_of_file
 
-    loaded = source.load(data, file)
+    loaded = source.load(data, file, most)
     problems = [*loaded.diagnostics, *private_keys(file, data)]
     is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or problems)
     return SourceDocuments(loaded.documents, problems, {file: digest_of_file(data)} if is_single else {})
@@ -95,7 +96,7 @@ def in_the_clear(file: str, at: Position | None = None) -> Diagnostic:
 
 def read_stream(data: bytes) -> EnvironmentInputs:
     """The documents of a stream, which may include an Environment."""
-    return EnvironmentInputs(sources=load(STDIN, data))
+    return EnvironmentInputs(sources=load(STDIN, data, MAX_STREAMED))
 
 
 def load_job_file(file: str, data: bytes, inputs: EnvironmentInputs) -> SourceDocuments:

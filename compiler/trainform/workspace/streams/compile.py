@@ -1,0 +1,100 @@
+"""Compile a stream of jobs from standard input, batch by batch: of each batch only what is printed is kept, so that
+50,000 jobs fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
+from trainform.io.workers import START_METHOD, processors
+from trainform.workspace.compilation import installed, shipped_catalogue
+from trainform.workspace.lints import Judge, Judgement, Lints, Silences, flat, silences_of
+from trainform.workspace.parallel import in_workers, portable, slices
+
+if TYPE_CHECKING:
+    from trainform.core.compile import CompiledJob, Prepared
+    from trainform.core.destination import Matched
+    from trainform.core.pipeline import PluginFailure
+    from trainform.workspace.inputs import SourceDocuments
+
+BATCH = 500
+"""Jobs per batch: fewer are not worth a process, more take memory."""
+
+Kept = TypeVar("Kept")
+Keep = Callable[[Sequence["CompiledJob"]], Kept]
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamOutcome(Generic[Kept]):
+    """The problems of a stream, those that belong to no job first, and what was `kept` of each batch of jobs."""
+
+    general: list[Diagnostic] = field(default_factory=list)
+    of_jobs: list[Diagnostic] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    failures: list[PluginFailure] = field(default_factory=list)
+    judged: Judgement = field(default_factory=Judgement)
+
+    def all_diagnostics(self) -> list[Diagnostic]:
+        return [*self.general, *self.of_jobs]
+
+
+def compile_stream(sources: SourceDocuments, keep: Keep[Kept], *, wants_job: bool = True) -> StreamOutcome[Kept]:
+    """Compile all jobs of a stream, with one process per processor if there are many. `keep` is called with the jobs of
+    each batch. `wants_job`: report if there is no TrainJob. Raises InvocationError if a plugin does not load."""
+    from trainform.core.compile import prepare
+
+    prepared = prepare(
+        sources.documents,
+        catalogue=shipped_catalogue(),
+        plugins=[each.plugin for each in installed()],
+        source=sources.diagnostics,
+    )
+    outcome = StreamOutcome[Kept]()
+    silences = silences_of(sources.documents)
+    outcome.judged.silences = flat(silences)
+    for batch in _compiled(partial(_compile_batch, prepared, silences, keep), len(prepared.selected)):
+        outcome.kept.append(batch.kept)
+        outcome.of_jobs += batch.diagnostics
+        outcome.judged.add(batch.judged)
+        outcome.failures += batch.failures
+        prepared.shared.destination.matched.add(batch.matched)
+    compilation = prepared.compilation([], failed=has_errors(outcome.of_jobs))
+    told = Judge(Lints(), silences, outcome.judged).compilation(compilation).diagnostics
+    if not wants_job or has_errors(sources.diagnostics):
+        told = [each for each in told if each.code != "TF202"]
+    outcome.general = list(dict.fromkeys(told))
+    return outcome
+
+
+class _Batch(NamedTuple, Generic[Kept]):
+    """What is left of a batch."""
+
+    kept: Kept
+    diagnostics: list[Diagnostic]
+    judged: Judgement
+    failures: list[PluginFailure]
+    matched: Matched
+
+
+def _compiled(work: Callable[[Sequence[int]], _Batch[Kept]], count: int) -> Iterator[_Batch[Kept]]:
+    """A compile of a stream is not sent to new interpreters: it is as large as the stream."""
+    yield from in_workers(work, slices(range(count), BATCH), processors() if START_METHOD == "fork" else 1)
+
+
+def _compile_batch(prepared: Prepared, silences: Silences, keep: Keep[Kept], numbers: Iterable[int]) -> _Batch[Kept]:
+    from trainform.core.compile import compile_job
+    from trainform.core.destination import Matched
+
+    shared = prepared.shared
+    compiled = [compile_job(prepared.selected[number], shared) for number in numbers]
+    failures, shared.failures[:] = [*shared.failures], []
+    matched, shared.destination.matched = shared.destination.matched, Matched()
+    judged = Judgement()
+    jobs = Judge(Lints(), silences, judged).jobs(compiled)
+    portably = partial(portable, every_place=True)
+    diagnostics = portably(each for job in jobs for each in job.diagnostics)
+    return _Batch(keep(jobs), diagnostics, judged.mapped(portably), failures, matched)
