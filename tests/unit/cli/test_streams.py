@@ -24,7 +24,7 @@ spec:
 @pytest.fixture(autouse=True, params=[1, 2], ids=["one process", "two processes"])
 def batches_of_two(request, monkeypatch):
     monkeypatch.setattr(stream, "BATCH", 2)
-    monkeypatch.setattr(stream, "processors", lambda: request.param)
+    monkeypatch.setattr("trainform.io.workers.processors", lambda: request.param)
 
 
 def of(*documents: str) -> str:

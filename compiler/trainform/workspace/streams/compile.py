@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
-from trainform.io.workers import START_METHOD, processors
 from trainform.workspace.compilation import installed, shipped_catalogue
 from trainform.workspace.lints import Judge, Judgement, Lints, Silences, flat, silences_of
-from trainform.workspace.parallel import in_workers, portable, slices
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob, Prepared
@@ -56,7 +54,8 @@ def compile_stream(sources: SourceDocuments, keep: Keep[Kept], *, wants_job: boo
     outcome = StreamOutcome[Kept]()
     silences = silences_of(sources.documents)
     outcome.judged.silences = flat(silences)
-    for batch in _compiled(partial(_compile_batch, prepared, silences, keep), len(prepared.selected)):
+    work = partial(_compile_batch, prepared, silences, keep)
+    for batch in _batches(work, range(len(prepared.selected))):
         outcome.kept.append(batch.kept)
         outcome.of_jobs += batch.diagnostics
         outcome.judged.add(batch.judged)
@@ -80,9 +79,29 @@ class _Batch(NamedTuple, Generic[Kept]):
     matched: Matched
 
 
-def _compiled(work: Callable[[Sequence[int]], _Batch[Kept]], count: int) -> Iterator[_Batch[Kept]]:
-    """A compile of a stream is not sent to new interpreters: it is as large as the stream."""
-    yield from in_workers(work, slices(range(count), BATCH), processors() if START_METHOD == "fork" else 1)
+_Work = Callable[[Sequence[int]], _Batch[Kept]]
+
+
+def _batches(work: _Work[Kept], numbers: Sequence[int]) -> Iterator[_Batch[Kept]]:
+    """The result of each batch, in order. Few jobs need neither copies nor what makes them."""
+    if len(numbers) <= BATCH:
+        yield from [work(numbers)] if numbers else ()
+        return
+    from trainform.io.workers import START_METHOD, processors
+    from trainform.workspace.parallel import in_workers, slices
+
+    # What a stream is compiled with is as large as the stream: new interpreters are not sent it.
+    workers = processors() if START_METHOD == "fork" else 1
+    yield from in_workers(partial(_reduced, work), slices(numbers, BATCH), workers)
+
+
+def _reduced(work: _Work[Kept], numbers: Sequence[int]) -> _Batch[Kept]:
+    """A batch without its documents: it can be sent to another process, and takes less memory."""
+    from trainform.workspace.parallel import portable
+
+    portably = partial(portable, every_place=True)
+    batch = work(numbers)
+    return batch._replace(diagnostics=portably(batch.diagnostics), judged=batch.judged.mapped(portably))
 
 
 def _compile_batch(prepared: Prepared, silences: Silences, keep: Keep[Kept], numbers: Iterable[int]) -> _Batch[Kept]:
@@ -95,6 +114,4 @@ def _compile_batch(prepared: Prepared, silences: Silences, keep: Keep[Kept], num
     matched, shared.destination.matched = shared.destination.matched, Matched()
     judged = Judgement()
     jobs = Judge(Lints(), silences, judged).jobs(compiled)
-    portably = partial(portable, every_place=True)
-    diagnostics = portably(each for job in jobs for each in job.diagnostics)
-    return _Batch(keep(jobs), diagnostics, judged.mapped(portably), failures, matched)
+    return _Batch(keep(jobs), [each for job in jobs for each in job.diagnostics], judged, failures, matched)
