@@ -8,8 +8,6 @@ _RENDER = (
     "tests/unit/cli/test_upgrade.py",
     "tests/unit/cli/test_slices.py",
     "tests/unit/workspace",
-    "tests/end_to_end/test_gitops_story.py",
-    "tests/end_to_end/test_build_cache.py",
 )
 _CHECK = (
     "tests/unit/cli/test_check.py",
@@ -18,10 +16,8 @@ _CHECK = (
     "tests/hostile/test_pins.py",
     "tests/hostile/test_lists.py",
     "tests/hostile/test_reading.py",
-    "tests/end_to_end/test_gitops_story.py",
-    "tests/end_to_end/test_build_cache.py",
 )
-_KUEUE = ("tests/unit/plugins/test_kueue.py", _GOLDEN)
+_KUEUE = ("tests/unit/plugins/test_kueue_webhook.py", "tests/unit/plugins/test_kueue.py", _GOLDEN)
 
 TESTS: dict[str, tuple[str, ...]] = {
     "trainform.k8s.patch.strategic_merge": (
@@ -68,7 +64,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "trainform.workspace.verify.applied": _CHECK,
     "trainform.workspace.verify.base": _CHECK,
     "trainform.workspace.verify.examination": _CHECK,
-    "trainform.workspace.verify.tracked": _CHECK,
+    "trainform.workspace.verify.tracked": ("tests/unit/workspace/test_tracked.py", "tests/unit/cli/test_render.py"),
     "trainform.workspace.verify.verdict": _CHECK,
     "trainform.workspace.verify.verification": _CHECK,
     "trainform_plugins.kueue.queues": _KUEUE,
