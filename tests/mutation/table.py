@@ -4,10 +4,10 @@ from __future__ import annotations
 
 _GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files"
 _RENDER = (
+    "tests/unit/workspace",
     "tests/unit/cli/test_render.py",
     "tests/unit/cli/test_upgrade.py",
     "tests/unit/cli/test_slices.py",
-    "tests/unit/workspace",
 )
 _CHECK = (
     "tests/unit/cli/test_check.py",
