@@ -349,6 +349,20 @@ def test_a_key_that_no_commit_ever_showed(sealed):
     assert list(sealed.mispinned().values()) == [["key"]]
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_a_replaced_key_is_shown_by_its_digest(sealed, form):
+    """Whoever made the new key can log in to the pods of the job."""
+    key = only(sealed, "environments/*/keys/*")
+    sealed.write(key, sealed.text(key).replace("ssh-privatekey: AQCl", "ssh-privatekey: AQCm"))
+    sealed.done("upgrade", "--all")
+    sealed.commit()
+    ran = sealed.trainform("diff", "--base", "main", "--format", form)
+    shown = ran.out
+    assert ran.code in (0, 1), ran
+    assert "key ssh-privatekey" in shown.replace("</b>", "").replace("*", "")
+    assert shown.count("sha256:") == 2
+
+
 def snapshots(change: PullRequest) -> list[str]:
     return sorted(f".trainform/snapshots/{path.name}" for path in (change.root / ".trainform/snapshots").iterdir())
 

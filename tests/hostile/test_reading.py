@@ -106,6 +106,24 @@ def test_a_pointer_of_lfs_is_no_file_of_ours(place, file):
     assert place.trainform("render")[0] == 2
 
 
+@pytest.mark.parametrize("file", ["jobs/llm.yaml", "runtimes/torch.yaml", "environments/prod/environment.yaml"])
+def test_a_pointer_of_lfs_is_called_one(place, file):
+    place.write(file, POINTER)
+    for command in ("validate", "render", "check"):
+        code, printed = place.trainform(command)
+        assert (code, f"{file}: error TF017" in printed or f"{file}:1:1: error TF017" in printed) == (2, True), printed
+
+
+@pytest.mark.parametrize(
+    ("word", "strange"),
+    [("tr\u0430iner", "U+0430 (CYRILLIC SMALL LETTER A)"), ("\uff54rainer", "U+FF54 (FULLWIDTH LATIN SMALL LETTER T)")],
+)
+def test_a_key_that_looks_like_another(place, word, strange):
+    place.write("jobs/llm.yaml", job("llm").replace("trainer:", f"{word}:"))
+    code, printed = place.trainform("validate")
+    assert (code, f'did you mean "trainer"? Yours has {strange}' in printed) == (2, True), printed
+
+
 @pytest.mark.parametrize("folder", ["rendered", "rendered/prod", "rendered/prod/ml", "rendered/prod/ml/llm"])
 def test_a_submodule_in_the_place_of_a_folder(place, folder):
     """Its files are there where CI takes submodules along, and Flux drops them."""

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+_GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files"
+_RENDER = (
+    "tests/unit/workspace",
+    "tests/unit/cli/test_render.py",
+    "tests/unit/cli/test_upgrade.py",
+    "tests/unit/cli/test_slices.py",
+)
+_CHECK = (
+    "tests/unit/cli/test_check.py",
+    "tests/unit/cli/test_applied.py",
+    "tests/unit/cli/test_slices.py",
+    "tests/hostile/test_pins.py",
+    "tests/hostile/test_lists.py",
+    "tests/hostile/test_reading.py",
+)
+_KUEUE = ("tests/unit/plugins/test_kueue_webhook.py", "tests/unit/plugins/test_kueue.py", _GOLDEN)
+
 TESTS: dict[str, tuple[str, ...]] = {
     "trainform.k8s.patch.strategic_merge": (
         "tests/unit/k8s/test_strategic_merge.py",
@@ -26,13 +43,31 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "trainform_plugins.torch": (
         "tests/unit/plugins/test_torch.py",
-        "tests/golden/test_golden.py",
+        _GOLDEN,
         "tests/unit/plugins/test_user_reports.py",
     ),
     "trainform.core.trainer": (
         "tests/unit/plugins/test_torch.py",
-        "tests/golden/test_golden.py",
+        _GOLDEN,
         "tests/unit/review/test_explain.py",
         "tests/conformance",
     ),
+    "trainform.core.plan": (
+        "tests/unit/core",
+        _GOLDEN,
+        "tests/unit/plugins",
+        "tests/conformance",
+    ),
+    "trainform.workspace.build": _RENDER,
+    "trainform.workspace.chunk": _RENDER,
+    "trainform.workspace.apply": _RENDER,
+    "trainform.workspace.verify.applied": _CHECK,
+    "trainform.workspace.verify.base": _CHECK,
+    "trainform.workspace.verify.examination": _CHECK,
+    "trainform.workspace.verify.tracked": ("tests/unit/workspace/test_tracked.py", "tests/unit/cli/test_render.py"),
+    "trainform.workspace.verify.verdict": _CHECK,
+    "trainform.workspace.verify.verification": _CHECK,
+    "trainform_plugins.kueue.queues": _KUEUE,
+    "trainform_plugins.kueue.topology": _KUEUE,
+    "trainform_plugins.kueue.webhook": _KUEUE,
 }

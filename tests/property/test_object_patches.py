@@ -85,6 +85,6 @@ def test_any_patch_of_any_shape_is_answered(wanted):
     read, problems = read_patches(wanted)
     result = apply_patches(OBJECTS, read)
     misfits = consistency_problems(OBJECTS, result)
-    lost = unmatched(read, [result.matched], OBJECTS)
+    lost = unmatched(read, result.matched, OBJECTS)
     assert {each.index for each in [*problems, *result.problems, *misfits, *lost]} <= set(range(len(wanted)))
     assert (OBJECTS, wanted) == before

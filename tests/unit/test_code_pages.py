@@ -13,7 +13,7 @@ from trainform import compile_stream
 from trainform.diagnostics.codes import CODES
 from trainform.diagnostics.pages import page
 from trainform.workspace.inputs import read_stream
-from trainform.workspace.validate import validate_stream
+from trainform.workspace.streams.validate import validate_stream
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "codes"

@@ -86,6 +86,27 @@ def inside_folder(path: Path, name: str) -> Iterator[Problem]:
         yield Problem(path, "TF151", f'"{name}" must not lead out of its folder', "remove the ..")
 
 
+MOST_FOR_A_JOB = 1_000
+"""Maximum patches, path patterns and conditions of a selector: each is tried on every job. Each takes a microsecond."""
+
+
+def few_for_each_job(environment: Environment) -> Iterator[Problem]:
+    """What every job is held against must be few: the time of a run is the product."""
+    jobs, selector = environment.spec.jobs, environment.spec.jobs.selector
+    counts: dict[Path, int] = {
+        ("spec", "patches"): len(environment.spec.patches),
+        ("spec", "jobs", "paths"): len(jobs.paths),
+        ("spec", "jobs", "selector", "matchLabels"): len(selector.match_labels),
+        ("spec", "jobs", "selector", "matchExpressions"): sum(
+            1 + len(each.values) for each in selector.match_expressions
+        ),
+    }
+    for path, count in counts.items():
+        if count > MOST_FOR_A_JOB:
+            message = f"has {count:,} entries, and each job is held against all: {MOST_FOR_A_JOB:,} are possible"
+            yield Problem(path, "TF004", message, "use a label of the jobs, or several Environments")
+
+
 def some_job(environment: Environment) -> Iterator[Problem]:
     """Without a pattern there are no jobs, and pruning would delete existing ones."""
     if not environment.spec.jobs.paths:
@@ -304,6 +325,7 @@ def named_once(environment: Environment) -> Iterator[Problem]:
 
 RULES: tuple[Callable[[Environment], Iterator[Problem]], ...] = (
     environment_name,
+    few_for_each_job,
     some_job,
     paths,
     job_selector,

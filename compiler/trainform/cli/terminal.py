@@ -43,9 +43,14 @@ def print_brief(diagnostics: Iterable[Diagnostic], besides: Iterable[Diagnostic]
 
 
 def print_json(document: dict[str, Any] | list[Any]) -> None:
+    print_bytes(json_of(document).encode() + b"\n")
+
+
+def json_of(document: dict[str, Any] | list[Any]) -> str:
+    """The JSON text of a document as we print it."""
     import json
 
-    print_bytes(json_text(json.dumps(document, ensure_ascii=False, indent=2)).encode() + b"\n")
+    return json_text(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def print_result(kind: str, **fields: Any) -> None:
@@ -70,6 +75,12 @@ def print_bytes(data: bytes) -> None:
     out = sys.stdout.buffer
     out.write(data)
     out.flush()
+
+
+def print_parts(parts: Iterable[str]) -> None:
+    """Print the parts of one long text unchanged, as bytes: together they would take twice the memory."""
+    for part in parts:
+        sys.stdout.buffer.write(part.encode())
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from trainform.core.catalogue import Catalogue
+    from trainform.core.cluster.facts import ObjectKey
     from trainform.core.guests.originals import Originals
     from trainform.core.pipeline import Observer
     from trainform.core.plugin import Plugin, PluginFailure
@@ -101,57 +102,91 @@ def compile_documents(
     pipeline = Pipeline.of(plugins, observe)
     given, found, reads = [*documents], [*source], {} if cache is None else cache
     if not pipeline.guests:
-        return _compile(sort(given, found, reads), catalogue, pipeline, partial=partial, only=only)
+        return prepare(sort(given, found, reads), catalogue, pipeline).all_compiled(partial=partial, only=only)
     from trainform.core.guests.originals import Originals  # most installations have no third-party plugin
 
     originals = Originals()
-    compilation = _compile(sort(given, found, reads), catalogue, pipeline, originals, partial=partial, only=only)
+    work = prepare(sort(given, found, reads), catalogue, pipeline, originals)
+    compilation = work.all_compiled(partial=partial, only=only)
     if originals.undo():
         # A plugin edited an input in place: compile again, to find out which one, and without its edits.
-        inputs = sort(given, found, reads)
-        compilation = _compile(inputs, catalogue, pipeline, originals, partial=partial, only=only, strict=True)
+        again = prepare(sort(given, found, reads), catalogue, pipeline, originals, strict=True)
+        compilation = again.all_compiled(partial=partial, only=only)
     return compilation
 
 
-def _compile(
+Stopped = dict["ObjectKey | None", list[JobRef]]
+"""The jobs that cannot use a runtime, by its key, or the Environment (None)."""
+
+
+class Prepared(NamedTuple):
+    """A compile before its first job: what all jobs share, and the jobs that the Environment selects."""
+
+    shared: Shared
+    selected: list[Input]
+
+    def all_compiled(self, *, partial: bool = False, only: bool = True) -> Compilation:
+        """Compile every job."""
+        jobs = [compile_job(item, self.shared) for item in self.selected]
+        failed = any(has_errors(job.diagnostics) for job in jobs)
+        found = self.compilation(stopped_by(jobs, self.shared.inputs), failed=failed, partial=partial, only=only)
+        return found._replace(jobs=jobs)
+
+    def compilation(self, stopped: Stopped, *, failed: bool, partial: bool = False, only: bool = True) -> Compilation:
+        """The result after the last job, without the jobs. `failed`: a job has an error, so that patches may have
+        missed it."""
+        inputs, destination = self.shared.inputs, self.shared.destination
+        unmatched = [] if failed else destination.unmatched()
+        general = _naming_jobs(inputs.diagnostics, stopped, inputs)
+        told = [*map(with_hint, general), *([] if partial else [*_no_job(inputs, self.selected), *unmatched])]
+        if only and self.selected:
+            told += _unselected(inputs, self.selected, destination)
+        return Compilation([], told, self.shared.failures, destination.name, inputs, unmatched)
+
+
+def prepare(
     inputs: Inputs,
     catalogue: Catalogue,
     pipeline: Pipeline,
     originals: Originals | None = None,
     *,
-    partial: bool,
-    only: bool,
     strict: bool = False,
-) -> Compilation:
+) -> Prepared:
+    """Read the settings of plugins, and select the jobs that are this Environment's."""
     settings = _settings(inputs, pipeline)
     if settings.unusable:
         pipeline = pipeline.of_usable(settings.unusable)
     shared = Shared(inputs, Destination.of(inputs), catalogue, pipeline, [], originals, strict, settings)
     if originals is not None:
         originals.watch_shared(inputs)
-    selected = [item for item in inputs.jobs if shared.destination.selects(item)]
-    jobs = [compile_job(item, shared) for item in selected]
-    failed = any(has_errors(job.diagnostics) for job in jobs)
-    unmatched = [] if failed else shared.destination.unmatched()
-    general = _naming_jobs(inputs.diagnostics, jobs, inputs)
-    told = [*map(with_hint, general), *([] if partial else [*_no_job(inputs, selected), *unmatched])]
-    if only and selected:
-        told += _unselected(inputs, selected, shared.destination)
-    return Compilation(jobs, told, shared.failures, shared.destination.name, inputs, unmatched)
+    return Prepared(shared, [item for item in inputs.jobs if shared.destination.selects(item)])
 
 
-def _naming_jobs(diagnostics: Iterable[Diagnostic], jobs: Sequence[CompiledJob], inputs: Inputs) -> list[Diagnostic]:
-    """Errors of runtimes and of the Environment, each with the jobs that it stops."""
-    stopped: dict[Document, list[JobRef]] = {}
+def stopped_by(jobs: Iterable[CompiledJob], inputs: Inputs) -> Stopped:
+    """Which of the jobs errors of runtimes and of the Environment stop."""
+    stopped: Stopped = {}
     for job in jobs:
-        for place in {each.place for item in (job.runtime, inputs.environment) for each in _errors(item)}:
+        reference = (job.environment, job.namespace, job.name)
+        if job.runtime is not None and not job.runtime.sound:
+            stopped.setdefault(job.runtime.key, []).append(reference)
+        if inputs.environment is not None and not inputs.environment.sound:
+            stopped.setdefault(None, []).append(reference)
+    return stopped
+
+
+def _naming_jobs(diagnostics: Iterable[Diagnostic], stopped: Stopped, inputs: Inputs) -> list[Diagnostic]:
+    """Errors of runtimes and of the Environment, each with the jobs that it stops."""
+    named: dict[Document, set[JobRef]] = {}
+    for key, jobs in stopped.items():
+        item = inputs.environment if key is None else inputs.runtimes.get(key)
+        for place in {each.place for each in _errors(item)}:
             if isinstance(place, Document):
-                stopped.setdefault(place, []).append((job.environment, job.namespace, job.name))
-    if not stopped:
+                named.setdefault(place, set()).update(jobs)
+    if not named:
         return [*diagnostics]
     return [
-        each._replace(jobs=tuple(sorted(stopped[each.place])))
-        if each.severity == "error" and isinstance(each.place, Document) and each.place in stopped
+        each._replace(jobs=tuple(sorted(named[each.place])))
+        if each.severity == "error" and isinstance(each.place, Document) and each.place in named
         else each
         for each in diagnostics
     ]

@@ -31,6 +31,28 @@ class PatchedObjects(NamedTuple):
     images: dict[Path, int]
 
 
+@dataclass(slots=True)
+class Matched:
+    """What an Environment's patches and settings have matched in the jobs so far: final patches with the `objects` they
+    were tried on, replicated jobs with a patch of the runtime, steps that settings of Kueue may name, names of images,
+    and entries of `images` that matched one."""
+
+    patches: set[int] = field(default_factory=set)
+    objects: list[Tree] = field(default_factory=list)
+    jobs: set[tuple[int, str]] = field(default_factory=set)
+    steps: set[str] = field(default_factory=set)
+    images: set[str] = field(default_factory=set)
+    used_images: set[int] = field(default_factory=set)
+
+    def add(self, other: Matched) -> None:
+        self.patches |= other.patches
+        self.objects += other.objects
+        self.jobs |= other.jobs
+        self.steps |= other.steps
+        self.images |= other.images
+        self.used_images |= other.used_images
+
+
 @dataclass(slots=True, eq=False)
 class Destination:
     """An Environment, its document (None for the built-in `default`), its final patches, and what those have matched so
@@ -39,12 +61,7 @@ class Destination:
     given: Environment | None = None
     document: Document | None = None
     patches: list[ObjectPatch] = field(default_factory=list)
-    matched: list[set[int]] = field(default_factory=list)
-    objects: list[Tree] = field(default_factory=list)
-    patched_jobs: set[tuple[int, str]] = field(default_factory=set)
-    steps: set[str] = field(default_factory=set)
-    images: set[str] = field(default_factory=set)
-    used_images: set[int] = field(default_factory=set)
+    matched: Matched = field(default_factory=Matched)
     complete: bool = True
     unusable: str = ""
 
@@ -104,8 +121,8 @@ class Destination:
         from trainform.core.patches.objects import apply_patches, known_as
 
         patched = apply_patches(objects, self.patches, stable)
-        self.matched.append(patched.matched)
-        self.objects += [known_as(tree, stable) for tree in objects]
+        self.matched.patches |= patched.matched
+        self.matched.objects += [_head(known_as(tree, stable)) for tree in objects]
         problems = (*patched.problems, *consistency_problems(objects, patched))
         told = [_diagnostic(problem, self.document) for problem in problems]
         images: dict[Path, int] = {}
@@ -120,8 +137,8 @@ class Destination:
         from trainform.core.patches.images import with_images
 
         found = with_images(tree, entries)
-        self.images |= found.seen
-        self.used_images |= found.used
+        self.matched.images |= found.seen
+        self.matched.used_images |= found.used
         changed |= found.changed
         return found.tree
 
@@ -148,7 +165,7 @@ class Destination:
             return []
         from trainform.core.patches.objects import unmatched
 
-        final = unmatched(self.patches, self.matched, self.objects)
+        final = unmatched(self.patches, self.matched.patches, self.matched.objects)
         told = [_diagnostic(problem, self.document) for problem in final]
         return [*told, *self._unmatched_jobs(), *self._unmatched_steps(), *self._unmatched_images()]
 
@@ -156,7 +173,7 @@ class Destination:
         for index, patch in enumerate(self.environment.spec.runtime_patches):
             path = ("template", "spec", "replicatedJobs")
             for number, job in enumerate(value_at(patch.training_runtime_spec, path) or ()):
-                if (index, str(job.get("name"))) not in self.patched_jobs:
+                if (index, str(job.get("name"))) not in self.matched.jobs:
                     yield Diagnostic(
                         "TF161",
                         "error",
@@ -171,13 +188,13 @@ class Destination:
         for future jobs."""
         kueue = self.environment.spec.scheduling.kueue
         for name in kueue.steps if kueue else ():
-            if self.steps and name not in self.steps:
-                near = did_you_mean(name, self.steps)
+            if self.matched.steps and name not in self.matched.steps:
+                near = did_you_mean(name, self.matched.steps)
                 yield Diagnostic(
                     "TF355",
                     "error" if near else "info",
                     f"no job here has a replicated job {name!r}",
-                    near or f"replicated jobs: {', '.join(sorted(self.steps))}",
+                    near or f"replicated jobs: {', '.join(sorted(self.matched.steps))}",
                     ("spec", "scheduling", "kueue", "steps", name),
                     self.document,
                 )
@@ -185,10 +202,15 @@ class Destination:
     def _unmatched_images(self) -> Iterable[Diagnostic]:
         """Entries whose image no job here has, if one has a similar name (a typo). Others may be for future jobs."""
         for index, entry in enumerate(self.environment.spec.images):
-            if index not in self.used_images and (near := did_you_mean(entry.name, self.images)):
+            if index not in self.matched.used_images and (near := did_you_mean(entry.name, self.matched.images)):
                 message = f"no container here has the image {entry.name}"
                 path = ("spec", "images", index, "name")
                 yield Diagnostic("TF367", "warning", message, near, path, self.document)
+
+
+def _head(tree: Tree) -> Tree:
+    """What the targets of patches ask of an object: the objects of all jobs would take too much memory."""
+    return {key: tree[key] for key in ("apiVersion", "kind", "metadata")}
 
 
 def patch_path(index: int) -> Path:

@@ -9,7 +9,7 @@ from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
 from trainform.core.beside.placing import kind_of, provided
-from trainform.core.cluster.facts import Facts, Names, ObjectKey
+from trainform.core.cluster.facts import MOST_AMOUNTS, Facts, Names, ObjectKey
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
@@ -183,7 +183,16 @@ def _place(inputs: Inputs, item: Input) -> None:
         inputs.runtimes[key] = _ambiguous(other, item) if other else item
     elif item.found.subject == "fact":
         inputs.fact_documents.append(item.document)
-        inputs.facts.objects.setdefault(key, item.document.tree)
+        if not inputs.facts.add(key, item.document.tree):
+            inputs.diagnostics.append(_too_many_amounts(item))
+
+
+def _too_many_amounts(item: Input) -> Diagnostic:
+    message = (
+        f"the LimitRanges and ResourceQuotas of namespace {item.key[1]} have more than {MOST_AMOUNTS} amounts up to "
+        "here, and each is compared with every job"
+    )
+    return Diagnostic("TF004", "error", message, "declare fewer", place=item.document)
 
 
 def _ambiguous(*runtimes: Input) -> Input:

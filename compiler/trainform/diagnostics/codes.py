@@ -27,6 +27,7 @@ CODES: dict[str, str] = {
     "TF014": "undefined template value",
     "TF015": "not available in templates",
     "TF016": "template error",
+    "TF017": "pointer of Git LFS instead of the file",
     # TF1xx: shape of an object (fields, types, values)
     "TF101": "unknown field",
     "TF102": "wrong type",
@@ -249,7 +250,7 @@ CODES: dict[str, str] = {
 }
 
 _ALWAYS_ERRORS = re.compile(
-    r"TF(00[1-7]|009|011|01[3-6]|10[1-6]|108|15[1-6]|16[23]|17[0-4]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
+    r"TF(00[1-7]|009|011|01[3-7]|10[1-6]|108|15[1-6]|16[23]|17[0-4]|20[1-3]|20[5-7]|30[1-5]|31[0-4]|32[345]|331|34[01]|353|359"
     r"|36[238]|401|50[1-4]|62[013]|64[57-9])"
 )
 """Codes without a milder form: the API, the controller or JobSet would refuse what they report."""

@@ -34,7 +34,7 @@ def render_result(jobs: Iterable[RenderedJob], diagnostics: Iterable[Diagnostic]
     return {
         "apiVersion": API_VERSION,
         "kind": "RenderResult",
-        "jobs": [_job(job) for job in jobs],
+        "jobs": [rendered_job(job) for job in jobs],
         "diagnostics": _told(diagnostics),
     }
 
@@ -51,7 +51,8 @@ def validate_result(diagnostics: Iterable[Diagnostic], suppressed: Iterable[Supp
     return result | ({"suppressed": told} if told else {})
 
 
-def _job(job: RenderedJob) -> dict[str, Any]:
+def rendered_job(job: RenderedJob) -> dict[str, Any]:
+    """One of the jobs of a RenderResult."""
     return {
         "name": job.name,
         "namespace": job.namespace,

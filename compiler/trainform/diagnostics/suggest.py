@@ -32,9 +32,19 @@ def nearest(word: str, known: Iterable[str], most: int = MOST) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], most: int = MOST) -> str:
-    """`did you mean "name"?`, or empty if nothing is similar."""
+    """`did you mean "name"?`, or empty if nothing is similar. Names a letter that only looks like one of the name's."""
     near = nearest(word, known, most)
-    return f'did you mean "{near}"?' if near else ""
+    if not near:
+        return ""
+    strange = next((each for each in word if not each.isascii()), "") if near.isascii() else ""
+    return f'did you mean "{near}"?' + (f" Yours has {_named(strange)}" if strange else "")
+
+
+def _named(letter: str) -> str:
+    import unicodedata
+
+    name = unicodedata.name(letter, "")
+    return f"U+{ord(letter):04X}" + (f" ({name})" if name else "")
 
 
 def listed(names: Sequence[str]) -> str:

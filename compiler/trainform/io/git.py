@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from subprocess import PIPE
 from typing import NamedTuple
 
+from trainform.io.files import LIMIT
 from trainform.io.links import read_file
 
 PATIENCE = 600.0
@@ -49,6 +50,9 @@ _VARIABLES = {
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _AMBIGUOUS = re.compile(r"refname '(?!HEAD'|refs/)(.+)' is ambiguous")
+MOST_BYTES = 4 * 2**30
+"""Maximum bytes of all files that are read from a commit at once: 100,000 jobs have 2 GiB."""
+
 _FEW = 200
 """Up to this many paths are named on a command line; for more, everything is listed."""
 
@@ -139,18 +143,32 @@ def is_unborn(root: str) -> bool:
 
 def files_at(root: str, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The bytes of those `paths` (relative to `root`) that are files at `commit`. Raises GitError if this clone lacks
-    the contents of one, as a partial clone may."""
+    the contents of one, as a partial clone may, or if one is too large."""
     prefix = find_checkout(root).prefix
     asked = {f"{prefix}{path}": path for path in paths if _may_exist(path)}
     requests = _requests(root, commit, asked)
     if not requests:
         return {}
-    answer = git(root, "cat-file", "--batch", given=os.fsencode("".join(f"{each}\n" for each in requests.values())))
+    given = os.fsencode("".join(f"{each}\n" for each in requests.values()))
+    _refuse_large(requests, git(root, "cat-file", "--batch-check", given=given), commit)
+    answer = git(root, "cat-file", "--batch", given=given)
     found = dict(zip(requests, _objects(answer), strict=True))
     missing = [path for path, data in found.items() if data is None]
     if lost := _blobs(root, commit, missing) if missing else None:
         raise GitError(f"this clone lacks the contents of {min(lost)} at {commit[:12]}: clone again without --filter")
     return {asked[path]: data for path, data in found.items() if data is not None}
+
+
+def _refuse_large(paths: Iterable[str], sizes: bytes, commit: str) -> None:
+    """Raise GitError for files that nobody could review. A few bytes of a pack can unfold to gigabytes."""
+    left = MOST_BYTES
+    for path, line in zip(paths, sizes.splitlines(), strict=True):
+        size = int(found[2]) if (found := _FOUND.match(line)) and found[1] == b"blob" else 0
+        left -= size
+        if size > LIMIT:
+            raise GitError(f"{path} at {commit[:12]} has {size >> 20:,} MiB; a file may have {LIMIT >> 20} MiB")
+        if left < 0:
+            raise GitError(f"the files to compare with at {commit[:12]} have more than {MOST_BYTES >> 30} GiB")
 
 
 def _may_exist(path: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from trainform.diagnostics import Diagnostic, Path, Position
-from trainform.source.part import Part
+from trainform.source.part import Nodes, Part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class Document:
                 place=self,
                 at=self._position_of(node),
             )
-            for path, node, text in self.part.below(self.prefix, ambiguous_scalars)
+            for path, node, text in self.part.nodes.below(self.prefix, ambiguous_scalars)
         ]
 
     def _position_of(self, node: Node | None) -> Position:
@@ -74,18 +74,20 @@ class Document:
 
     def _nearest(self, path: Path) -> list[tuple[Node | None, Node | None]]:
         """Key and value of each element along `path`, as far as they exist."""
-        steps: list[tuple[Node | None, Node | None]] = [(None, self.part.root)]
+        nodes = self.part.nodes
+        steps: list[tuple[Node | None, Node | None]] = [(None, nodes.root)]
         for step in self.prefix + path:
             node = steps[-1][1]
-            found = self._child(node, step) if node else None
+            found = _child(nodes, node, step) if node else None
             if found is None:
                 break
             steps.append(found)
         return steps
 
-    def _child(self, node: Node, step: str | int) -> tuple[Node | None, Node] | None:
-        if isinstance(node, SequenceNode) and isinstance(step, int):
-            return (None, node.value[step]) if 0 <= step < len(node.value) else None
-        if isinstance(node, MappingNode) and isinstance(step, str):
-            return self.part.entries(node).get(step)
-        return None
+
+def _child(nodes: Nodes, node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+    if isinstance(node, SequenceNode) and isinstance(step, int):
+        return (None, node.value[step]) if 0 <= step < len(node.value) else None
+    if isinstance(node, MappingNode) and isinstance(step, str):
+        return nodes.entries(node).get(step)
+    return None

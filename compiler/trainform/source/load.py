@@ -25,49 +25,50 @@ class Loaded(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
-def load(text: str | bytes, file: str) -> Loaded:
+def load(text: str | bytes, file: str, most: int = MAX_DOCUMENTS) -> Loaded:
     """Reads a YAML stream or JSON text as Kubernetes does. Empty documents are skipped, items of a `kind: List` become
-    documents, and bad input never raises: a broken document does not hide the others."""
+    documents, and bad input never raises: a broken document does not hide the others. A file of more than `most`
+    documents is refused."""
     source, problem = decode(text, file)
-    return Loaded([], [problem]) if problem else load_source(source)
+    return Loaded([], [problem]) if problem else load_source(source, most)
 
 
-def load_source(source: Source) -> Loaded:
+def load_source(source: Source, most: int = MAX_DOCUMENTS) -> Loaded:
     """`load` for decoded text."""
     loaded = Loaded([], [])
-    if not _load_json(source, loaded):
+    if not _load_json(source, loaded, most):
         expansion = Expansion()
         for number, (start, part) in enumerate(split_documents(source.text)):
-            if max(number, len(loaded.documents)) > MAX_DOCUMENTS:
-                return _refused(source)
+            if max(number, len(loaded.documents)) > most:
+                return _refused(source, most)
             _add_objects(read_part(Part(source, start, part), expansion), loaded)
-    return _refused(source) if len(loaded.documents) > MAX_DOCUMENTS else loaded
+    return _refused(source, most) if len(loaded.documents) > most else loaded
 
 
-def _refused(source: Source) -> Loaded:
-    message = f"the file has more than {MAX_DOCUMENTS:,} documents"
+def _refused(source: Source, most: int) -> Loaded:
+    message = f"the file has more than {most:,} documents"
     return Loaded([], [Diagnostic("TF004", "error", message, "split it into several files", place=source)])
 
 
-def _load_json(source: Source, loaded: Loaded) -> bool:
+def _load_json(source: Source, loaded: Loaded, most: int) -> bool:
     """Loads a source of one JSON object, or of several in a row; False if the YAML parser must read it."""
     if not source.text.lstrip().startswith("{"):
         return False
     try:
         tree = read_json(source.text)
     except ValueError:
-        return _load_json_values(source, loaded)
+        return _load_json_values(source, loaded, most)
     _add_objects(Parsed(Part(source, 0, source.text), tree), loaded)
     return True
 
 
-def _load_json_values(source: Source, loaded: Loaded) -> bool:
+def _load_json_values(source: Source, loaded: Loaded, most: int) -> bool:
     try:
         values = split_values(source.text)
     except ValueError:
         return False
     expansion = Expansion()
-    for start, text in values[: MAX_DOCUMENTS + 1] if len(values) > 1 else ():
+    for start, text in values[: most + 1] if len(values) > 1 else ():
         part = Part(source, start, text)
         try:
             parsed = Parsed(part, read_json(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import lru_cache
 
 from yaml.error import YAMLError
 from yaml.nodes import MappingNode, Node
@@ -25,26 +25,43 @@ Find = Callable[[Node], Iterable[Found]]
 
 
 class Part:
-    """One YAML document in a file; its nodes are created and kept on demand."""
+    """One YAML document in a file; its nodes are created on demand."""
+
+    __slots__ = ("source", "start", "text")
 
     def __init__(self, source: Source, start: int, text: str) -> None:
         self.source = source
         self.start = start
         self.text = text
+
+    @property
+    def nodes(self) -> Nodes:
+        return _nodes(self)
+
+    @property
+    def root(self) -> Node | None:
+        """The nodes with their marks, from a second parse; None for JSON that is not YAML."""
+        return self.nodes.root
+
+    def position_of(self, node: Node) -> Position:
+        return self.position_at(node.start_mark.index)
+
+    def position_at(self, index: int) -> Position:
+        """Line and column in the file for an offset in this part."""
+        return self.source.position_at(self.start + index)
+
+
+class Nodes:
+    """The nodes of a document with their marks, and what was looked up in them."""
+
+    def __init__(self, root: Node | None) -> None:
+        self.root = root
         self._entries: dict[int, dict[str | None, Entry]] = {}
         self._found: dict[int, dict[Path, list[Found]]] = {}
 
-    @cached_property
-    def root(self) -> Node | None:
-        """The nodes with their marks, from a second parse; None for JSON that is not YAML."""
-        try:
-            return compose(without_pairs(self.text))
-        except YAMLError:
-            return None
-
     def entries(self, node: MappingNode) -> dict[str | None, Entry]:
         """The effective entries of a mapping by key: the last of equal keys, then merged ones. Cached by node identity,
-        valid as long as `root`, since a mapping may be queried for thousands of keys."""
+        since a mapping may be queried for thousands of keys."""
         found = self._entries.get(id(node))
         if found is None:
             found = self._entries[id(node)] = {}
@@ -62,12 +79,15 @@ class Part:
                 found.setdefault(entry[0][: len(prefix)], []).append(entry)
         return found.get(prefix, ()) if found else ()
 
-    def position_of(self, node: Node) -> Position:
-        return self.position_at(node.start_mark.index)
 
-    def position_at(self, index: int) -> Position:
-        """Line and column in the file for an offset in this part."""
-        return self.source.position_at(self.start + index)
+@lru_cache(maxsize=4_000)
+def _nodes(part: Part) -> Nodes:
+    """The nodes of the last few thousand documents that were asked for: those of a small job take 10 kB, and a stream
+    may hold 50,000 jobs with findings."""
+    try:
+        return Nodes(compose(without_pairs(part.text)))
+    except YAMLError:
+        return Nodes(None)
 
 
 def _entries(node: MappingNode) -> Iterator[Entry]:

@@ -19,6 +19,7 @@ _WIDE = {
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe\x00\x00": "UTF-32",
 }
+_POINTER = "version https://git-lfs.github.com/spec/"
 _MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\n]|\Z)")
 _CONTENT = re.compile(r"^[ \t]*[^%#\s]", re.MULTILINE)
 
@@ -58,6 +59,9 @@ def decode(text: str | bytes, file: str) -> tuple[Source, Diagnostic | None]:
     if len(text) > MAX_SIZE:
         message = f"the file is larger than {MAX_SIZE >> 20} MiB"
         return _refused(file, "TF004", message, "split it into several files")
+    if text[: len(_POINTER)] in (_POINTER, _POINTER.encode()):
+        message = "this is a pointer of Git LFS, not the file itself"
+        return _refused(file, "TF017", message, "run `git lfs pull`, or keep the file out of LFS: it is small text")
     if isinstance(text, str):
         return Source(file, _with_newlines(text)), None
     if encoding := _wide_encoding(text):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from trainform.diagnostics import Diagnostic, Position
 from trainform.installed import PluginSet
 from trainform.io.place import file_error
+from trainform.source.limits import MAX_DOCUMENTS, MAX_STREAMED
 from trainform.workspace.lints import Lints
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ class EnvironmentInputs:
             self.partial = True
 
 
-def load(file: str, data: bytes) -> SourceDocuments:
+def load(file: str, data: bytes, most: int = MAX_DOCUMENTS) -> SourceDocuments:
     from trainform import source
     from trainform.workspace.fingerprint import digest_of_file
 
-    loaded = source.load(data, file)
+    loaded = source.load(data, file, most)
     problems = [*loaded.diagnostics, *private_keys(file, data)]
     is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or problems)
     return SourceDocuments(loaded.documents, problems, {file: digest_of_file(data)} if is_single else {})
@@ -103,7 +104,7 @@ def read_stream(data: bytes) -> EnvironmentInputs:
     """The documents of a stream, which may include an Environment."""
     from trainform.core.beside.placing import in_one_stream
 
-    sources = load(STDIN, data)
+    sources = load(STDIN, data, MAX_STREAMED)
     sources.documents, sources.diagnostics = in_one_stream(sources.documents, sources.diagnostics)
     return EnvironmentInputs(sources=sources)
 

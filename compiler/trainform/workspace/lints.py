@@ -99,7 +99,13 @@ class Judgement:
 
 def judge(compilation: Compilation, documents: Iterable[Document], lints: Lints, judged: Judgement) -> Compilation:
     """The compilation as the team wants it told; a job with a finding raised to an error has no objects."""
-    return _Judge(lints, _silences(documents), judged).compilation(compilation)
+    silences = silences_of(documents)
+    judged.silences |= flat(silences)
+    return Judge(lints, silences, judged).compilation(compilation)
+
+
+Silences = dict[tuple[str, int], list[Silence]]
+"""The comments of each file and line that has any."""
 
 
 def judge_problems(problems: Sequence[Diagnostic], lints: Lints, judged: Judgement) -> list[Diagnostic]:
@@ -108,28 +114,35 @@ def judge_problems(problems: Sequence[Diagnostic], lints: Lints, judged: Judgeme
     documents = dict.fromkeys(each.place for each in problems if isinstance(each.place, Document))
     codes = {each.code for each in problems}
     silences = {
-        line: [each for each in group if codes.intersection(each.codes)] for line, group in _silences(documents).items()
+        line: [each for each in group if codes.intersection(each.codes)]
+        for line, group in silences_of(documents).items()
     }
-    return _Judge(lints, silences, judged).told(problems)
+    judged.silences |= flat(silences)
+    return Judge(lints, silences, judged).told(problems)
 
 
-class _Judge:
-    def __init__(self, lints: Lints, silences: Mapping[tuple[str, int], list[Silence]], judged: Judgement) -> None:
+class Judge:
+    """Applies what a team says to findings, and notes in `judged` what became of them. A baseline counts findings, so
+    that all that it may count must be judged in one call."""
+
+    def __init__(self, lints: Lints, silences: Silences, judged: Judgement) -> None:
         self.lints = lints
         self.silences = silences
         self.judged = judged
-        judged.silences.update(each for group in silences.values() for each in group)
 
     def compilation(self, told: Compilation) -> Compilation:
+        tell = self._teller(_all(told))
+        return told._replace(jobs=_as_told(told.jobs, tell), diagnostics=tell(told.diagnostics))
+
+    def jobs(self, jobs: Sequence[CompiledJob]) -> list[CompiledJob]:
+        """As `compilation`, for some of a stream's jobs."""
+        return _as_told(jobs, self._teller(each for job in jobs for each in job.diagnostics))
+
+    def _teller(self, diagnostics: Iterable[Diagnostic]) -> _Tell:
         if self.lints == Lints() and not self.silences:
-            return told
-        loud, old = self._sorted_out(_all(told))
-
-        def tell(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-            return list(self._told((each for each in diagnostics if each in loud), old))
-
-        jobs = [_as_told(job, tell(job.diagnostics)) for job in told.jobs]
-        return told._replace(jobs=jobs, diagnostics=tell(told.diagnostics))
+            return list
+        loud, old = self._sorted_out(diagnostics)
+        return lambda found: list(self._told((each for each in found if each in loud), old))
 
     def told(self, problems: Iterable[Diagnostic]) -> list[Diagnostic]:
         loud, old = self._sorted_out(problems)
@@ -182,15 +195,22 @@ def _all(compilation: Compilation) -> Iterator[Diagnostic]:
         yield from job.diagnostics
 
 
-def _as_told(job: CompiledJob, diagnostics: list[Diagnostic]) -> CompiledJob:
-    return job._replace(diagnostics=diagnostics, objects=[] if has_errors(diagnostics) else job.objects)
+_Tell = Callable[[Iterable[Diagnostic]], list[Diagnostic]]
 
 
-def _silences(documents: Iterable[Document]) -> dict[tuple[str, int], list[Silence]]:
-    """The comments of each line that has any."""
+def _as_told(jobs: Iterable[CompiledJob], tell: _Tell) -> list[CompiledJob]:
+    told = ((job, tell(job.diagnostics)) for job in jobs)
+    return [job._replace(diagnostics=found, objects=[] if has_errors(found) else job.objects) for job, found in told]
+
+
+def flat(silences: Silences) -> set[Silence]:
+    return {each for group in silences.values() for each in group}
+
+
+def silences_of(documents: Iterable[Document]) -> Silences:
     from trainform.source.comments import comments
 
-    found: dict[tuple[str, int], list[Silence]] = {}
+    found: Silences = {}
     for part in {id(document.part): document.part for document in documents}.values():
         for comment in comments(part):
             if silence := _read(part.source.file, comment, part.source.line(comment.at.line)):

@@ -74,17 +74,6 @@ def write_baseline(root: str, workers: int = 0) -> Validation:
         return found
 
 
-def validate_stream(inputs: EnvironmentInputs) -> Validation:
-    """Every problem of a stream."""
-    documents = inputs.sources.documents
-    outcome = compile_environments([inputs], wants_job=not documents)
-    files = {document.file for document in documents}
-    found = [*outcome.all_diagnostics(), *remarks(outcome.judged, complete=True)]
-    return Validation(
-        documents=len(documents), files=files, diagnostics=found, failures=outcome.failures, judged=outcome.judged
-    )
-
-
 def _validate_chunk(
     workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
 ) -> Validation:

@@ -71,7 +71,7 @@ class Kueue(Plugin):
             plan.spec["managedBy"] = MULTIKUEUE
             plan.record_source(HAND_OVER, "spec", "managedBy", value=MULTIKUEUE)
         for pods in plan.pod_sets:
-            plan.destination.steps.add(pods.name)
+            plan.destination.matched.steps.add(pods.name)
             topology = topology_of(plan, pods.name)
             if topology is not None:
                 annotate(plan, pods, topology)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import errno
+import gc
+import io
 import os
 import signal
 import subprocess
 import sys
 
+import click
 import pytest
 
 import trainform as package
 from benchmarks.generate import TORCH, Job, runtime_text
 from trainform import __version__
+from trainform.cli import main as entry
 from trainform.cli.app import COMMANDS
 
 SLOW = ("pydantic", "yaml", "jsonschema", "jsonschema_rs", "jinja2", "kubernetes", "torch", "difflib", "json")
@@ -194,3 +198,66 @@ def test_plugins_of_pydantic_have_no_part_in_a_compile(tmp_path):
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (ran.returncode, "loaded" in ran.stdout) == (2, False)
     assert "TF" in ran.stdout
+
+
+class _Ended(BaseException):
+    """Instead of the end of the process."""
+
+
+@pytest.fixture
+def command_line(monkeypatch):
+    """The whole entry point in this process; returns the exit code."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["trainform", *arguments])
+        with pytest.raises(_Ended) as ended:
+            entry.main()
+        return ended.value.args[0]
+
+    def end(code):
+        raise _Ended(code)
+
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setenv("PYDANTIC_DISABLE_PLUGINS", "")
+    handler = signal.getsignal(signal.SIGPIPE)
+    yield call
+    signal.signal(signal.SIGPIPE, handler)
+    gc.enable()
+
+
+def test_the_entry_point_ends_with_the_code_of_the_command(command_line, capfd, monkeypatch):
+    assert command_line("--version") == 0
+    assert capfd.readouterr().out == f"trainform {__version__}\n"
+    assert command_line("nonsense") == 2
+    assert (gc.isenabled(), os.environ["PYDANTIC_DISABLE_PLUGINS"]) == (False, "__all__")
+    assert signal.getsignal(signal.SIGPIPE) is signal.SIG_DFL
+    assert (sys.stdout.errors, sys.stderr.errors) == ("backslashreplace", "backslashreplace")
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_closed_stream_is_an_empty_one(command_line, monkeypatch, name):
+    monkeypatch.setattr(sys, name, None)
+    assert command_line("runtimes") == 0
+    with getattr(sys, name) as opened:
+        assert opened.name == os.devnull
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), BrokenPipeError()])
+def test_a_stream_that_cannot_be_flushed_at_the_end_changes_no_code(command_line, monkeypatch, error):
+    class Full(io.StringIO):
+        def reconfigure(self, **options):
+            """As every stream of text."""
+
+        def flush(self):
+            raise error
+
+    monkeypatch.setattr(sys, "stderr", Full())
+    assert command_line("--version") == 0
+
+
+def test_an_interrupted_prompt_ends_with_130(trainform, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise click.Abort
+
+    monkeypatch.setattr("trainform.cli.app.app.main", interrupted)
+    assert trainform("render").code == 130

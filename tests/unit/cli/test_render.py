@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from support.repositories import Repository
 from trainform.io import writer
 from unit.cli.conftest import job
 
@@ -381,3 +382,46 @@ def test_the_root_may_be_a_relative_path_and_a_link(root, trainform, monkeypatch
     (root.parent / "link").symlink_to(root.name)
     monkeypatch.chdir(root.parent)
     assert trainform("render", "--root", "link").out == f"wrote {JOBSET}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--prune-snapshots", "llm"), "--prune-snapshots cannot be combined with JOB, --env or --shard"),
+        (("--prune-snapshots", "--shard", "1/2"), "--prune-snapshots cannot be combined with JOB, --env or --shard"),
+        (("--shard", "1/2", "llm"), "--shard cannot be combined with JOB or --keep-going"),
+        (("--shard", "1/2", "--keep-going"), "--shard cannot be combined with JOB or --keep-going"),
+    ],
+)
+def test_options_that_contradict_each_other(trainform, arguments, why):
+    ran = trainform("render", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert why in ran.err
+
+
+def test_files_that_a_commit_would_lack_are_named(root, trainform):
+    git = Repository(root)
+    git.start_git()
+    ran = trainform("render", "--require-added")
+    assert ran.code == 1
+    lines = ran.err.splitlines()
+    assert "the commit would lack 7 files; add or remove:" in lines
+    assert {"  jobs/llm.yaml", f"  {JOBSET}", "  trainform.yaml"} <= set(lines)
+    git.commit()
+    assert trainform("render", "--require-added").code == 0
+
+
+def test_many_missing_files_are_counted(root, trainform):
+    Repository(root).start_git()
+    for number in range(30):
+        (root / "jobs" / f"j{number}.yaml").write_text(job(f"j{number}"))
+    lines = trainform("render", "--require-added").err.splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("the commit would lack"))
+    total = int(lines[start].split()[4])
+    assert lines[start + 21 :] == [f"  and {total - 20} more"]
+
+
+def test_without_git_nobody_knows_what_a_commit_would_lack(trainform):
+    ran = trainform("render", "--require-added")
+    assert ran.code == 2
+    assert "error TF718: --require-added: this is not a git repository" in ran.err

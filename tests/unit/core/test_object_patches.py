@@ -390,8 +390,7 @@ def test_a_patch_that_finds_nothing_anywhere(patch, path, what, hint):
     patch = patch.model_copy(update={"patch": patch.patch or {"metadata": {"labels": {"a": "b"}}}})
     read, problems = read_patches([a_patch({"data": {"c": "1"}}, Target(kind="ConfigMap")), patch])
     assert problems == []
-    matches = [apply_patches(objects, read).matched for objects in ([], OBJECTS)]
-    (problem,) = unmatched(read, matches, OBJECTS)
+    (problem,) = unmatched(read, apply_patches(OBJECTS, read).matched, OBJECTS)
     assert (problem.index, ".".join(map(str, problem.path))) == (1, path)
     assert problem.message == f"matches nothing in any job: none has {what}"
     assert hint in problem.hint
@@ -399,10 +398,10 @@ def test_a_patch_that_finds_nothing_anywhere(patch, path, what, hint):
 
 def test_a_patch_is_for_some_jobs_only():
     read, _ = read_patches([a_patch({"data": {"c": "1"}}, Target(kind="ConfigMap"))])
-    matches = [apply_patches([JOBSET], read).matched, apply_patches(OBJECTS, read).matched]
-    assert unmatched(read, matches, OBJECTS) == []
+    matched = apply_patches([JOBSET], read).matched | apply_patches(OBJECTS, read).matched
+    assert unmatched(read, matched, OBJECTS) == []
 
 
 def test_without_any_object_every_patch_finds_nothing():
     read, _ = read_patches([a_patch({"data": {}}, Target())])
-    assert [problem.message for problem in unmatched(read, [], [])] == ["matches nothing in any job"]
+    assert [problem.message for problem in unmatched(read, (), [])] == ["matches nothing in any job"]

@@ -98,6 +98,75 @@ def test_slices_that_are_as_many_as_the_cpus():
     assert told(compiled(node={"resources": resources}), "TF603") == []
 
 
+def claimed(*claims: Tree, template: Tree | None = None, **job: Any) -> list[str]:
+    """What is told of a node with resource claims, the first of which has a template in the cluster facts."""
+    asked: Tree = {"resourceClaims": [{"name": "accelerators", "resourceClaimTemplateName": "four"}]}
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
+    requests = template or {"requests": [{"name": "a", "exactly": {"deviceClassName": "x", "count": 4}}]}
+    spec = {"spec": {"devices": requests}}
+    fact = {**head, "metadata": {"name": "four", "namespace": "team-a"}, "spec": spec}
+    node = {"resources": {"claims": [*claims] or [{"name": "accelerators"}]}}
+    return [
+        problem["message"]
+        for problem in devices_of(fact, asked, node, **job)["diagnostics"]
+        if problem["code"] == "TF603"
+    ]
+
+
+def devices_of(fact: Tree, pod: Tree, node: Tree, processes: int | None = None) -> Tree:
+    spec = {"containers": [{"name": "node", "image": IMAGE, **node}], **pod}
+    job = {
+        "name": "node",
+        "template": {"metadata": {"labels": {STEP: "trainer"}}, "spec": {"template": {"spec": spec}}},
+    }
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1"}
+    body = {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": [job]}}}
+    runtime = {**head, "kind": "ClusterTrainingRuntime", "metadata": {"name": "own"}, "spec": body}
+    trainer = {"numProcPerNode": processes} if processes else {}
+    wanted = {"runtimeRef": {"name": "own"}, "trainer": trainer}
+    llm = {**head, "kind": "TrainJob", "metadata": {"name": "llm", "namespace": "team-a"}, "spec": wanted}
+    result: Tree
+    (result,) = compile_stream(yaml.safe_dump_all([runtime, fact, llm]))["jobs"]
+    return result
+
+
+COUNTED = "claim accelerators does not count as a GPU: PET_NPROC_PER_NODE is 1"
+
+
+def test_the_devices_of_a_claim_are_counted_in_its_template():
+    assert claimed() == [f"{COUNTED}, not 4"]
+    assert claimed({"name": "accelerators", "request": "a"}) == [f"{COUNTED}, not 4"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"requests": [{"name": "a", "exactly": {"deviceClassName": "x", "allocationMode": "All"}}]},
+        {"requests": [{"name": "a", "firstAvailable": [{"name": "b", "deviceClassName": "x", "count": 4}]}]},
+        {"requests": []},
+    ],
+)
+def test_a_claim_of_unknown_size_is_told_without_a_number(template):
+    assert claimed(template=template) == [COUNTED]
+
+
+def test_only_the_requests_that_a_container_uses_count():
+    counts = {"a": 2, "b": 3}
+    requests = [{"name": name, "exactly": {"deviceClassName": "x", "count": counts[name]}} for name in counts]
+    assert claimed({"name": "accelerators", "request": "b"}, template={"requests": requests}) == [f"{COUNTED}, not 3"]
+    assert claimed(template={"requests": requests}) == [f"{COUNTED}, not 5"]
+
+
+def test_a_claim_that_the_pod_does_not_have_is_of_unknown_size():
+    (message,) = claimed({"name": "accelerators"}, {"name": "others"})
+    assert message.startswith("claim accelerators, claim others does not count")
+    assert message.endswith("is 1, not 4")
+
+
+def test_a_number_of_processes_that_somebody_wrote_is_right():
+    assert claimed(processes=2) == []
+
+
 @pytest.mark.parametrize(
     ("trainer", "pod", "path", "number"),
     [

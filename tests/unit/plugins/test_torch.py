@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from support.streams import compiled, errors, job, jobset, replicated_job, runtime
+from support.streams import compiled, compiled_text, errors, job, jobset, replicated_job, runtime
 
 Tree = dict[str, Any]
 
@@ -65,3 +66,22 @@ def test_other_variables_of_torchrun_are_the_jobs_own() -> None:
     backend = {"name": "PET_RDZV_BACKEND", "value": "c10d"}
     (node,) = jobset(compiled(own, job(trainer={"env": [backend]})))["spec"]["replicatedJobs"]
     assert backend in node["template"]["spec"]["template"]["spec"]["containers"][0]["env"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message", "line"),
+    [
+        ({"jobName": "noed", "containerNames": ["sidecar"]}, "replicated job 'noed'", '"noed"'),
+        ({"jobName": "node", "containerNames": ["warmup", "nope"]}, "container 'nope' in", '"nope"'),
+    ],
+)
+def test_a_target_that_does_not_exist_is_told_with_its_line(target: Tree, message: str, line: str) -> None:
+    others = [{"jobName": name, "containerNames": ["c"]} for name in ("a", "b")]
+    jobs = [replicated_job(name, "", pod={"containers": [{"name": "c", "image": "x:1"}]}) for name in ("a", "b")]
+    policy = {"torch": {"envInjection": {"targets": [*others, target]}}}
+    text = json.dumps(runtime("rt", replicated_job(step="trainer", pod=PODS), *jobs, policy=policy), indent=1)
+    (error,) = errors(compiled_text(f"{text}\n---\n{json.dumps(job())}"))
+    number = next(number for number, each in enumerate(text.splitlines(), 1) if each.strip().strip(",").endswith(line))
+    assert error.code == "TF313"
+    assert message in error.message
+    assert error.hint.endswith(f"<stdin>:{number}")

@@ -170,6 +170,23 @@ def test_five_fields_of_pods_change_while_the_jobset_is_suspended(field, expecte
     assert rule({"kind": "JobSet"}, FieldChange(path, "", "a", "b")) is expected
 
 
+@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+@pytest.mark.parametrize(
+    ("immutable", "path", "expected"),
+    [
+        (True, ("data", "a"), Rule.NEVER),
+        (True, ("binaryData", "a"), Rule.NEVER),
+        (True, ("immutable",), Rule.NEVER),
+        (True, ("metadata", "labels", "a"), Rule.ANYTIME),
+        (False, ("data", "a"), Rule.ANYTIME),
+        (None, ("data", "a"), Rule.ANYTIME),
+    ],
+)
+def test_an_immutable_object_changes_only_its_metadata(kind, immutable, path, expected):
+    before = {"kind": kind, "immutable": immutable}
+    assert rule(before, FieldChange(path, "", "a", "b")) is expected
+
+
 @pytest.mark.parametrize("field", ["suspend", "ttlSecondsAfterFinished", "coordinator"])
 def test_three_fields_of_the_spec_change_at_any_time(field):
     for before, after in ((None, "b"), ("a", None), ("a", "b")):
@@ -202,6 +219,7 @@ def test_an_immutable_config_map_never_changes():
     ("kind", "path", "expected"),
     [
         ("ConfigMap", ("data", "hostfile"), True),
+        ("ConfigMap", ("binaryData", "hostfile"), True),
         ("ConfigMap", ("metadata", "labels", "a"), False),
         ("PodGroup", ("spec", "minMember"), False),
         ("JobSet", ("metadata", "annotations", "trainform.dev/rerun"), True),

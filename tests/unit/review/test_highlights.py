@@ -90,6 +90,7 @@ def volume(**source):
         ({"tolerations": [{"operator": "Exists"}]}, "tolerates every taint", ["every effect"]),
         ({"tolerations": [{"operator": "Exists", "effect": "NoExecute"}]}, "tolerates every taint", ["NoExecute"]),
         ({"nodeName": "n1"}, "node", "n1"),
+        ({"shareProcessNamespace": True}, "shared processes", True),
     ],
 )
 def test_privileges_of_pods(pod, label, value):
@@ -129,6 +130,21 @@ def test_privileges_of_every_container(container, label, value):
         ({}, volume(csi={"driver": "d"}), "volume v", "csi d"),
         ({}, volume(secret={"secretName": "s"}), "secret volume v", "s"),
         ({}, volume(projected={"sources": [{"secret": {"name": "s"}}]}), "secret volume v", ["s"]),
+        ({"env": [{"name": "LD_PRELOAD", "value": "/data/a.so"}]}, {}, "code variable LD_PRELOAD", "/data/a.so"),
+        ({"env": [{"name": "BASH_ENV", "value": "/data/rc"}]}, {}, "code variable BASH_ENV", "/data/rc"),
+        ({"env": [{"name": "PIP_EXTRA_INDEX_URL", "value": "x"}]}, {}, "code variable PIP_EXTRA_INDEX_URL", "x"),
+        ({"env": [{"name": "OMPI_MCA_PLM_RSH_AGENT", "value": "x"}]}, {}, "code variable OMPI_MCA_PLM_RSH_AGENT", "x"),
+        (
+            {"env": [{"name": "PYTHONPATH", "valueFrom": {"configMapKeyRef": {"name": "c", "key": "p"}}}]},
+            {},
+            "code variable PYTHONPATH",
+            {"configMapKeyRef": {"name": "c", "key": "p"}},
+        ),
+        ({"envFrom": [{"configMapRef": {"name": "c"}}]}, {}, "variables", ["c"]),
+        ({"imagePullPolicy": "Never"}, {}, "pull policy", "Never"),
+        ({}, {"priorityClassName": "urgent"}, "priority class", "urgent"),
+        ({}, {"schedulerName": "mine"}, "scheduler", "mine"),
+        ({}, {"dnsConfig": {"nameservers": ["1.2.3.4"]}}, "DNS settings", {"nameservers": ["1.2.3.4"]}),
         ({}, {"imagePullSecrets": [{"name": "p"}]}, "pull secret", ["p"]),
         (
             {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}]},
@@ -168,6 +184,32 @@ def test_a_change_of_any_of_it_leads(before, after, privilege):
     assert text.splitlines()[1].startswith(f"  {found.label} (node)  ")
     assert markdown.index(found.label) < markdown.index("<details>")
     assert page.index(found.label) < page.index("<details>")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ({"schedulerName": "volcano"}, {}, ("scheduler", "node", "volcano", None)),
+        ({"hostUsers": False}, {"hostUsers": True}, ("host users", "node", False, None)),
+        ({"priorityClassName": "low"}, {"priorityClassName": "top"}, ("priority class", "node", "low", "top")),
+        (
+            {"imagePullSecrets": [{"name": "a"}]},
+            {"imagePullSecrets": [{"name": "b"}]},
+            ("pull secret", "node", ["a"], ["b"]),
+        ),
+    ],
+)
+def test_a_change_of_what_a_new_job_need_not_show(before, after, change):
+    assert told(changed([jobset(step(pod=before))], [jobset(step(pod=after))])) == [change]
+
+
+@pytest.mark.parametrize(
+    "variables", [["EPOCHS", "NCCL_DEBUG", "OMP_NUM_THREADS", "PET_NNODES", "HOME"], ["LDFLAGS", "MY_PYTHONPATH"]]
+)
+def test_ordinary_variables_are_not_told(variables):
+    env = [{"name": name, "value": "1"} for name in variables]
+    quiet = {"schedulerName": "volcano", "hostUsers": False, "shareProcessNamespace": False}
+    assert told(new(jobset(step({"env": env, "imagePullPolicy": "Always"}, quiet)))) == []
 
 
 def _text(diff: Diff) -> str:

@@ -18,8 +18,11 @@ from trainform.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from trainform.core.compile import CompiledJob
     from trainform.io.repository import Repository
-    from trainform.workspace.compilation import Outcome
+    from trainform.workspace.streams.compile import StreamOutcome
 
 MOST_FILES = 20
 """Most files named that a commit would lack."""
@@ -126,30 +129,55 @@ def _not_added(repository: Repository) -> int:
 
 def _stream(jobs: tuple[str, ...], form: str, keep_going: bool) -> int:
     from trainform.cli.errors import report_failures
-    from trainform.cli.terminal import print_diagnostics
+    from trainform.cli.terminal import print_diagnostics, print_parts
     from trainform.diagnostics.order import has_errors
-    from trainform.workspace.compilation import compile_environments
     from trainform.workspace.inputs import read_stream
+    from trainform.workspace.streams.compile import compile_stream
 
     if len(jobs) > 1:
         raise click.BadParameter('"-" cannot be combined with other jobs', param_hint="JOB")
     if form == "text":
         raise click.BadParameter("a stream is printed as yaml or json", param_hint="--format")
-    outcome = compile_environments([read_stream(sys.stdin.buffer.read())])
+    as_json = form == "json"
+    outcome = compile_stream(read_stream(sys.stdin.buffer.read()), _json_of if as_json else _yaml_of)
     diagnostics = outcome.all_diagnostics()
     print_diagnostics(diagnostics, sys.stderr)
     code = report_failures(outcome.failures) or (FAULTY if has_errors(diagnostics) else OK)
-    if form == "json" or keep_going or code == OK:
-        _print_stream(outcome, form)
+    if as_json:
+        _print_json(outcome)
+    elif keep_going or code == OK:
+        print_parts(_joined("---\n", outcome.kept))
     return code
 
 
-def _print_stream(outcome: Outcome, form: str) -> None:
-    from trainform.cli.terminal import print_bytes, print_json
-    from trainform.diagnostics.documents import render_result
+def _yaml_of(jobs: Sequence[CompiledJob]) -> str:
     from trainform.output.emitter import emit_stream
 
-    if form == "json":
-        print_json(render_result(outcome.jobs, outcome.diagnostics))
-    else:
-        print_bytes(emit_stream(tree for job in outcome.jobs for tree in job.objects).encode())
+    return emit_stream(tree for job in jobs for tree in job.objects)
+
+
+def _json_of(jobs: Sequence[CompiledJob]) -> str:
+    """Items of the list `jobs` of a RenderResult."""
+    from trainform.cli.terminal import json_of
+    from trainform.diagnostics.documents import rendered_job
+
+    return json_of([rendered_job(job) for job in jobs]).removeprefix("[").removesuffix("\n]").replace("\n", "\n  ")
+
+
+def _print_json(outcome: StreamOutcome[str]) -> None:
+    """Print the RenderResult; its jobs are text already."""
+    from trainform.cli.terminal import json_of, print_json, print_parts
+    from trainform.diagnostics.documents import render_result
+
+    without_jobs = render_result([], outcome.general)
+    if not outcome.kept:
+        print_json(without_jobs)
+        return
+    head, tail = json_of(without_jobs).split("[]", 1)
+    print_parts([f"{head}[", *_joined(",", outcome.kept), f"\n  ]{tail}\n"])
+
+
+def _joined(separator: str, texts: Iterable[str]) -> Iterator[str]:
+    """The texts that are not empty, one after the other: together they may be large."""
+    for number, text in enumerate(filter(None, texts)):
+        yield separator + text if number else text

@@ -77,7 +77,7 @@ def validate(
 
 def _stream(paths: Sequence[str]) -> Validation:
     from trainform.workspace.inputs import read_stream
-    from trainform.workspace.validate import validate_stream
+    from trainform.workspace.streams.validate import validate_stream
 
     if len(paths) > 1:
         raise click.BadParameter('"-" cannot be combined with other paths', param_hint="PATH")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from trainform.k8s.tree import table, tables
 from trainform.k8s.versions import Versions
 
 if TYPE_CHECKING:
@@ -47,6 +49,17 @@ class Facts:
     objects: dict[ObjectKey, Tree]
     versions: Versions = field(default_factory=Versions)
     _names: Names = field(default_factory=lambda: Names(()), repr=False)
+    _amounts: Counter[str] = field(default_factory=Counter, repr=False)
+
+    def add(self, key: ObjectKey, tree: Tree) -> bool:
+        """Add an object unless there is one of this name; False if its namespace would have too many amounts."""
+        kind, namespace, _ = key
+        if key not in self.objects and (count := _amounts(kind, tree)):
+            if self._amounts[namespace] + count > MOST_AMOUNTS:
+                return False
+            self._amounts[namespace] += count
+        self.objects.setdefault(key, tree)
+        return True
 
     def get(self, kind: str, name: str, namespace: str = "") -> Tree | None:
         return self.objects.get((kind, namespace, name))
@@ -60,6 +73,17 @@ class Facts:
         if self._names.size != len(self.objects):
             self._names = Names(self.objects)
         return self._names
+
+
+MOST_AMOUNTS = 300
+"""Maximum amounts in the LimitRanges and ResourceQuotas of a namespace: every one is compared with every job."""
+
+
+def _amounts(kind: str, tree: Tree) -> int:
+    spec = table(tree, "spec")
+    if kind == "LimitRange":
+        return sum(1 + sum(len(table(item, bound)) for bound in item) for item in tables(spec, "limits"))
+    return 1 + len(table(spec, "hard")) if kind == "ResourceQuota" else 0
 
 
 NO_FACTS = Facts({})

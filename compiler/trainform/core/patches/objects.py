@@ -125,16 +125,12 @@ def _inside(patch: ObjectPatch, tree: Tree, path: Path) -> Path | None:
     return follow(patch.change, (), tree, path)
 
 
-def unmatched(
-    patches: Iterable[ObjectPatch], matches_per_job: Iterable[Collection[int]], objects: Iterable[Tree]
-) -> list[PatchProblem]:
-    """The patches that matched no object in any job of the Environment. `matches_per_job`: `Patched.matched` of its
-    jobs. `objects`: their objects before patching, for hints. Use only if all jobs were rendered, since a job with
-    errors has no objects to match."""
-    matched = set().union(*matches_per_job)
+def unmatched(patches: Iterable[ObjectPatch], matched: Collection[int], objects: Sequence[Tree]) -> list[PatchProblem]:
+    """The patches that matched no object in any job of the Environment. `matched`: the indexes of those that did.
+    `objects`: the heads of the jobs' objects before patching, for hints. Use only if all jobs were rendered, since a
+    job with errors has no objects to match."""
     missed = [patch for patch in patches if patch.index not in matched]
-    seen = list(objects) if missed else []
-    return [_placed(mismatch(patch.criteria, seen, patch.index), patch.place) for patch in missed]
+    return [_placed(mismatch(patch.criteria, objects, patch.index), patch.place) for patch in missed]
 
 
 def _read(patch: FinalPatch, index: int) -> tuple[ObjectPatch | None, list[PatchProblem]]:

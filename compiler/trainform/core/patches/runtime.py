@@ -53,7 +53,7 @@ def _apply(plan: Plan, jobs: list[Tree], origin: Origin, index: int, patch: Tree
         where = (*path, "spec", "replicatedJobs", number)
         name = job_patch.get("name")
         if name in names:
-            plan.destination.patched_jobs.update([(index, name)] if origin == "environment" else ())
+            plan.destination.matched.jobs.update([(index, name)] if origin == "environment" else ())
             _patch_job(plan, jobs, job_patch, (origin, where))
         elif origin == "trainjob":
             _unknown(plan, "replicated job", name, names, (origin, (*where, "name")))

@@ -6,10 +6,12 @@ below say what counts; a further field is one line.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trainform.core.jobset_view import JobSetView
+from trainform.core.schedulers import OWNERS
 from trainform.k8s.tree import Tree, name_of, sequence, table, tables, text, value_at
 
 Entries = Mapping[str, Any]
@@ -66,6 +68,29 @@ def _secret_variables(env: Any) -> Entries:
     return {name: f"{text(key, 'name')}/{text(key, 'key')}" for name, key in found if isinstance(key, dict)}
 
 
+def _code_variables(env: Any) -> Entries:
+    found = ((text(each, "name"), each) for each in tables({"": env}, ""))
+    return {name: each.get("value", table(each, "valueFrom")) for name, each in found if _loads_code(name)}
+
+
+def _loads_code(name: str) -> bool:
+    return name in _LOADING or name.startswith("LD_") or name.endswith(("_INDEX_URL", "_RSH_AGENT", "_LAUNCH_AGENT"))
+
+
+_LOADING = frozenset((
+    "BASH_ENV", "CUDA_INJECTION64_PATH", "ENV", "GCONV_PATH", "GIT_SSH_COMMAND", "HYDRA_LAUNCHER_EXEC",
+    "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NODE_OPTIONS", "PATH", "PERL5LIB",
+    "PERL5OPT", "PIP_CONFIG_FILE", "PROMPT_COMMAND", "PYTHONBREAKPOINT", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP",
+    "PYTHONUSERBASE", "RUBYLIB", "RUBYOPT", "UV_CONFIG_FILE", "UV_DEFAULT_INDEX", "UV_INDEX", "_JAVA_OPTIONS",
+))  # fmt: skip
+"""Variables by which loaders, shells, interpreters, installers and launchers find code, and run it unasked."""
+
+
+def _variables_of_config_maps(sources: Any) -> Entries:
+    names = (text(table(each, "configMapRef"), "name") for each in tables({"": sources}, ""))
+    return {"": [*filter(None, names)]}
+
+
 def _secret_environments(sources: Any) -> Entries:
     names = (text(table(each, "secretRef"), "name") for each in tables({"": sources}, ""))
     return {"": [*filter(None, names)]}
@@ -103,6 +128,17 @@ def _rules(rules: Any) -> Entries:
     return {str(index): rule for index, rule in enumerate(sequence(rules))}
 
 
+def _digests(data: Any) -> Entries:
+    """Nobody can read an encrypted value, and nobody shall read another one."""
+    found = data.items() if isinstance(data, dict) else ()
+    return {name: f"sha256:{hashlib.sha256(str(value).encode()).hexdigest()[:12]}" for name, value in found}
+
+
+def _never(_value: Any) -> bool:
+    """For fields of which a new job shows none."""
+    return False
+
+
 def _is(wanted: Any) -> Callable[[Any], bool]:
     return lambda value: type(value) is type(wanted) and value == wanted
 
@@ -119,6 +155,11 @@ class Field(NamedTuple):
     matters: Callable[[Any], bool] = lambda value: True
     default: Any = None
     privilege: bool = True
+
+
+def _is_strange(scheduler: Any) -> bool:
+    """Whether no gang scheduler that trainform knows is called so."""
+    return scheduler not in OWNERS
 
 
 def _is_root_among(groups: Any) -> bool:
@@ -157,6 +198,14 @@ POD_FIELDS = (
     Field("securityContext.fsGroup", "file group", _IN_ROOTS_GROUP, matters=_is_root_among),
     Field("securityContext.supplementalGroups", "more groups", _IN_ROOTS_GROUP, matters=_is_root_among),
     Field("securityContext.sysctls", "sysctls", "pods set kernel parameters"),
+    Field(
+        "shareProcessNamespace",
+        "shared processes",
+        "containers see each other's processes, files and variables",
+        matters=_is(True),
+        default=False,
+    ),
+    Field("hostUsers", "host users", "root in the container is root on the node", matters=_is(True), default=True),
     Field("volumes", "host path", "pods use a folder of the node", _host_paths),
     Field("serviceAccountName", "service account", "pods may do what the account may", default="default"),
     Field("serviceAccount", "service account", "pods may do what the account may", default="default"),
@@ -168,6 +217,16 @@ POD_FIELDS = (
     Field("volumes", "volume", "pods use data that outlives them", _other_volumes, privilege=False),
     Field("volumes", "secret volume", "pods read a Secret", _secret_volumes, privilege=False),
     Field("hostAliases", "host aliases", "names lead to addresses that the job chose", privilege=False),
+    Field("dnsConfig", "DNS settings", "names are looked up where the job chose", privilege=False),
+    Field("priorityClassName", "priority class", "pods may evict those of other jobs", privilege=False),
+    Field(
+        "schedulerName",
+        "scheduler",
+        "decides where pods run, and past which queues",
+        matters=_is_strange,
+        default="default-scheduler",
+        privilege=False,
+    ),
     Field("imagePullSecrets", "pull secret", "images are pulled with a Secret", _names, bool, privilege=False),
 )
 """What counts in a pod spec."""
@@ -191,18 +250,25 @@ CONTAINER_FIELDS = (
         "securityContext.capabilities.drop",
         "dropped capabilities",
         "without them, processes keep root's rights",
-        matters=lambda value: False,
+        matters=_never,
     ),
     Field(
         "securityContext.readOnlyRootFilesystem",
         "read-only files",
         "without it, processes may change programs",
-        matters=lambda value: False,
+        matters=_never,
     ),
     Field("securityContext.procMount", "proc mount", "/proc is not masked", matters=_is("Unmasked"), default="Default"),
     *_SECURITY,
     Field("ports", "host port", "the container takes a port of the node", _host_ports),
     Field("image", "image", "what runs", privilege=False),
+    Field(
+        "imagePullPolicy",
+        "pull policy",
+        "the node's own image runs, whatever the registry holds",
+        matters=_is("Never"),
+        privilege=False,
+    ),
     Field("command", "command", "what runs", privilege=False),
     Field("args", "arguments", "what runs", privilege=False),
     Field("lifecycle", "lifecycle hooks", "what runs at start and stop", privilege=False),
@@ -210,6 +276,15 @@ CONTAINER_FIELDS = (
     Field("readinessProbe.exec.command", "probe", _PROBED, privilege=False),
     Field("livenessProbe.exec.command", "probe", _PROBED, privilege=False),
     Field("volumeDevices", "block devices", "the container uses raw volumes", privilege=False),
+    Field("env", "code variable", "code is loaded from where it says, unasked", _code_variables, privilege=False),
+    Field(
+        "envFrom",
+        "variables",
+        "the container takes every variable of a ConfigMap",
+        _variables_of_config_maps,
+        bool,
+        privilege=False,
+    ),
     Field("env", "secret variable", "the container reads a Secret", _secret_variables, privilege=False),
     Field("envFrom", "secret variables", "the container reads Secrets", _secret_environments, bool, privilege=False),
 )
@@ -220,11 +295,21 @@ TEMPLATE_FIELDS = (
 )
 """What counts in a pod template beside its spec."""
 
+_KEY = "another key: whoever made it can log in to the job's pods"
+
+_KEYS = (
+    Field("spec.encryptedData", "key", _KEY, _digests, matters=_never, privilege=False),
+    Field("data", "key", _KEY, _digests, matters=_never, privilege=False),
+    Field("stringData", "key", _KEY, _digests, matters=_never, privilege=False),
+)
+
 OBJECT_FIELDS: Mapping[str, tuple[Field, ...]] = {
     "Role": (Field("rules", "rule", "what the job's account may do", _rules),),
     "ClusterRole": (Field("rules", "rule", "what the job's account may do", _rules),),
     "RoleBinding": (Field("roleRef", "role", "what the job's account may do"),),
     "ClusterRoleBinding": (Field("roleRef", "role", "what the job's account may do"),),
+    "SealedSecret": _KEYS,
+    "Secret": _KEYS,
 }
 """What counts in objects beside the JobSet, by kind."""
 

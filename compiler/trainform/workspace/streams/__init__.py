@@ -1,0 +1,1 @@
+"""Streams on standard input, for `render -` and `validate -`."""
