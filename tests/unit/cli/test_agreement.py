@@ -157,7 +157,9 @@ def test_the_repositorys_own_jobs(trainform, folder, naming):
     assert agree(trainform, folder) == before
 
 
-@pytest.mark.parametrize("case", sorted(path.name for path in (ROOT / "golden" / "environments").glob("[!e]*")))
+@pytest.mark.parametrize(
+    "case", sorted(path.parts[-3] for path in (ROOT / "golden" / "environments").glob("[!e]*/input/environment"))
+)
 def test_the_golden_environments(trainform, folder, case):
     given = ROOT / "golden" / "environments" / case / "input"
     for part in given.iterdir():

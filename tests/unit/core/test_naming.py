@@ -47,10 +47,13 @@ def objects_of(*objects: Tree) -> list[Tree]:
     return compilation.jobs[0].objects
 
 
+BESIDE = "core/companions-beside-a-job"
+"""Its ConfigMaps have a hash of their own under stable names, and the job's otherwise: see the next test."""
+
 WITHOUT_ENVIRONMENT = [
     pytest.param(case, id=str(case))
     for case in golden_cases()
-    if all(document.tree.get("kind") != "Environment" for document in case.loaded().documents)
+    if str(case) != BESIDE and all(each.tree.get("kind") != "Environment" for each in case.loaded().documents)
 ]
 
 
@@ -60,6 +63,16 @@ def compile_case(case: GoldenCase, environment: Tree) -> list[CompiledJob]:
     catalogue = Catalogue(dict(shipped_runtimes()))
     source = loaded.diagnostics
     return compile_documents(documents, catalogue=catalogue, plugins=load_plugins(), source=source).jobs
+
+
+def test_what_stands_beside_a_job_changes_with_it():
+    (case,) = (case for case in golden_cases() if str(case) == BESIDE)
+    for given, names in ((environment(), r"llm-[0-9a-z]{8}-files"), (STABLE, r"llm-files-[0-9a-z]{8}")):
+        (job,) = compile_case(case, given)
+        found = {tree["metadata"]["name"] for tree in job.objects if tree["kind"] == "ConfigMap"}
+        assert any(re.fullmatch(names, name) for name in found), found
+        (tree,) = (tree for tree in job.objects if tree["kind"] == "JobSet")
+        assert all(name in emit(tree) for name in found)
 
 
 @pytest.mark.parametrize("case", WITHOUT_ENVIRONMENT)
