@@ -125,6 +125,23 @@ def test_no_image_installs_in_another_way(image):
     assert {"!ci", "!LICENSE", "!NOTICE"} <= set(context)
 
 
+@pytest.mark.parametrize("image", ["cmp", "krm"])
+def test_an_image_gets_everything_that_the_package_is_built_from(image):
+    lines = (ROOT / "deploy" / image / "Dockerfile.dockerignore").read_text().split()
+    context = tuple(f"{line.removeprefix('!')}/" for line in lines if line.startswith("!"))
+    wheel, project = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"], PROJECT["project"]
+    needed = [*wheel["packages"], *wheel["force-include"], project["readme"], *project["license-files"]]
+    assert [path for path in needed if not f"{path}/".startswith(context)] == []
+
+
+@pytest.mark.parametrize("image", ["cmp", "krm"])
+def test_an_image_runs_without_rights_and_without_what_built_it(image):
+    lines = (ROOT / "deploy" / image / "Dockerfile").read_text().splitlines()
+    last = lines[max(number for number, line in enumerate(lines) if line.startswith("FROM ")) :]
+    assert [line for line in last if line.startswith("USER ")][-1] in ("USER 999", "USER nobody")
+    assert not any("install" in line or "/tmp" in line for line in last)
+
+
 @pytest.mark.parametrize("key", ["plugin", "requires", "extends", "packages"])
 def test_no_key_of_a_repository_names_a_plugin(key):
     _, problems = parse_settings(f"{key}: [acme-trainform]\n".encode())
