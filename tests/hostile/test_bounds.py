@@ -1,4 +1,5 @@
-"""No input up to the size limit takes more than ten seconds or 500 MB. Each of these took minutes, or gigabytes."""
+"""No input up to the size limit takes more than ten seconds of two processors, or 500 MB. Each of these once took
+minutes, or gigabytes."""
 
 from __future__ import annotations
 

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import resource
+import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from fuzz.process import Machine
+
 SECONDS = 10
+PROCESSORS = 2
+"""Streams are compiled by one process per processor: ten seconds are those of two."""
+
 MEGABYTES = 500
-_KILLED_AT = 30
+_KILLED_AT = 60
 """Seconds of processor time: a quadratic run need not end."""
+
+
+_LIMITED = f"""
+import json, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({_KILLED_AT}, {_KILLED_AT}))
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+code = subprocess.run([sys.executable, "-m", "trainform", *sys.argv[2:]]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(sys.argv[1], "w") as file:
+    json.dump([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024], file)
+"""
+"""Runs the command in a small process: the kernel counts the memory of whoever starts a process as that process's."""
 
 
 class Taken(NamedTuple):
@@ -21,39 +37,25 @@ class Taken(NamedTuple):
     out: bytes
     err: bytes
     seconds: float
-    """Processor time, so that a busy machine changes nothing."""
+    """Processor time, as on the machine whose reference loop takes REFERENCE: a busy one changes little."""
     megabytes: float
 
     @property
     def is_bounded(self) -> bool:
-        return self.seconds <= SECONDS and self.megabytes <= MEGABYTES
+        return self.seconds <= SECONDS * PROCESSORS and self.megabytes <= MEGABYTES
 
 
 def trainform(*arguments: str | bytes, stdin: str | bytes = b"", folder: Path | None = None) -> Taken:
     """Run a command line; `folder` is the current folder."""
     data = stdin.encode(errors="surrogatepass") if isinstance(stdin, str) else stdin
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(data)
-        given.seek(0)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trainform", *arguments],
-            cwd=folder,
-            stdin=given,
-            stdout=out,
-            stderr=err,
-            preexec_fn=_limit,
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        seconds, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-        return Taken(process.returncode, _read(out), _read(err), seconds, megabytes)
+    with tempfile.NamedTemporaryFile("r") as told, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        command = [sys.executable, "-c", _LIMITED, told.name, *arguments]
+        before = Machine().slowness
+        subprocess.run(command, cwd=folder, input=data, stdout=out, stderr=err, check=True)
+        code, seconds, megabytes = json.load(told)
+        return Taken(code, _read(out), _read(err), seconds / max(before, Machine().slowness), megabytes)
 
 
 def _read(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
-
-
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (_KILLED_AT, _KILLED_AT))
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
