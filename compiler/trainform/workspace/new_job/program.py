@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import labels_of
+from trainform.k8s.tree import Tree, tables, text, value_at
 from trainform.workspace import InvocationError
 from trainform.workspace.bootstrap.templates import rendered
 from trainform.workspace.bootstrap.texts import NewFile
@@ -51,7 +53,8 @@ class NewJob(NamedTuple):
 def new_job(root: str, wanted: NewJob) -> Bootstrap:
     """Write the TrainJob, and the script of its function. Raises InvocationError for what cannot be."""
     workspace = discover(root)
-    kind, framework = _runtime(workspace, wanted.runtime)
+    runtime = _runtime(workspace, wanted.runtime)
+    framework = labels_of(runtime).get(FRAMEWORK, "")
     _refuse_double(workspace, wanted)
     file = _place(wanted, workspace.repository.settings.jobs)
     files: dict[str, NewFile] = {}
@@ -63,24 +66,32 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
     if not command:
         raise InvocationError("say what runs", "--command")
     values = wanted._asdict() | {
-        "kind": kind,
+        "kind": runtime["kind"],
         "image": _quoted(wanted.image) if wanted.image else "",
         "command": list(map(_quoted, command)),
         "variables": [(_quoted(key), json.dumps(value)) for key, value in wanted.variables],
         "script": script,
         "mount": MOUNT,
+        "steps": [*_steps_that_train(runtime)],
     }
     files[file] = NewFile(rendered("job/job.yaml", values))
     return write_new(workspace.repository.root, files)
 
 
-def _runtime(workspace: Workspace, name: str) -> tuple[str, str]:
-    """The kind and framework of a runtime."""
+def _runtime(workspace: Workspace, name: str) -> Tree:
     known = known_runtimes(workspace.repository).by_name()
     if name not in known:
         hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
         raise InvocationError(f'there is no runtime "{name}": {hint}', "--runtime")
-    return str(known[name].tree["kind"]), labels_of(known[name].tree).get(FRAMEWORK, "")
+    return known[name].tree
+
+
+def _steps_that_train(runtime: Tree) -> Iterator[str]:
+    """The replicated jobs with a container that trains: with MPI, the launcher and its nodes."""
+    for job in tables(value_at(runtime, ("spec", "template", "spec")) or {}, "replicatedJobs"):
+        pod = value_at(job, ("template", "spec", "template", "spec")) or {}
+        if NODE_CONTAINER in (each.get("name") for each in tables(pod, "containers")):
+            yield text(job, "name")
 
 
 def _refuse_double(workspace: Workspace, wanted: NewJob) -> None:
