@@ -111,6 +111,26 @@ def test_a_file_of_no_job_is_foreign(rendered, trainform, file):
     assert (code, state, files) == (1, "foreign", [file])
 
 
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda path: path.write_text(path.read_text().replace("numNodes: 1", "numNodes: 7")), "do not match its name"),
+        (lambda path: path.write_bytes(b"\xff"), "do not match its name"),
+    ],
+    ids=["edited", "no text"],
+)
+def test_render_cannot_restore_a_manifest_from_a_damaged_snapshot(rendered, trainform, damage, why):
+    (snapshot,) = (rendered / ".trainform/snapshots").iterdir()
+    damage(snapshot)
+    (rendered / "rendered/default/ml/llm/jobset-llm.yaml").unlink()
+    ran = trainform("render", "--no-cache")
+    assert ran.code == 2
+    path = f".trainform/snapshots/{snapshot.name}"
+    assert f"{path}: error TF712" in ran.err
+    assert why in ran.err
+    assert f"restore it: `git checkout -- {path}`; or run `trainform upgrade` for the jobs that need it\n" in ran.err
+
+
 def test_a_changed_snapshot_proves_nothing(rendered, trainform):
     (snapshot,) = (rendered / ".trainform/snapshots").iterdir()
     edit(snapshot)
