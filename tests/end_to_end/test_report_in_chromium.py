@@ -12,7 +12,7 @@ from support.chromium import CHROMIUM, Browser
 from trainform.core.cluster.facts import NO_FACTS
 from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Ask
-from trainform.review.report.model import Report, fleet
+from trainform.review.report.model import Known, Report, fleet
 from unit.review.cluster import step
 from unit.review.test_cost import pricing
 from unit.review.test_report import DECLARED, EVIL, known, page
@@ -57,6 +57,98 @@ def changed(tmp_path_factory) -> Path:
     report = Report((fleet("prod", [known("llm", step("node", 2, gpu=8))], NO_FACTS),), diff=diff, base="main")
     found.write_text(page(report), encoding="utf-8")
     return found
+
+
+SWEEP = "jobs/sweep.yaml.j2"
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory) -> Path:
+    """A sweep of twelve jobs between two others, one of which is new; and the same sweep in another environment."""
+    names = [f"lr-{lr}-seed-{seed}" for lr in ("1e-4", "3e-4", "1e-3") for seed in range(4)]
+
+    def made(environment: str) -> list[Known]:
+        states = ["behind" if name.endswith("3") else "up to date" for name in names]
+        every = zip(names, states, strict=True)
+        return [
+            known(name, step("node", 2, gpu=4), state=state, template=SWEEP, environment=environment)
+            for name, state in every
+        ]
+
+    jobs = [known("a", step("node", 16, gpu=8)), *made("prod"), known("z", step(gpu=1))]
+    fleets = fleet("prod", jobs, DECLARED, pricing(DECLARED, gpu="1.25")), fleet("staging", made("staging"), NO_FACTS)
+    found: Path = tmp_path_factory.mktemp("report") / "swept.html"
+    found.write_text(page(Report(fleets, diff=Diff([JobDiff(("prod", "ml", "z"), "new")]), base="main")))
+    return found
+
+
+def cells(browser: Browser, row: int) -> list[str]:
+    return list(browser.ask(f"[...document.querySelectorAll('#table tbody tr')[{row}].cells].map(e => e.textContent)"))
+
+
+def type_in(browser: Browser, field: str, value: str) -> None:
+    browser.ask(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+
+
+def sort_by(browser: Browser, column: str) -> None:
+    browser.ask(f"[...document.querySelectorAll('#table thead button')].find(e => e.textContent == '{column}').click()")
+
+
+def press(browser: Browser, row: int) -> None:
+    browser.ask(f"document.querySelectorAll('#table tbody tr')[{row}].querySelector('button').click()")
+
+
+def test_a_sweep_is_one_row_with_sums(browser, swept):
+    browser.open(swept)
+    assert shown(browser) == ["ml/a", f"{SWEEP} · 12 jobs", f"{SWEEP} · 12 jobs", "ml/z"]
+    title, told = f"{SWEEP} · 12 jobs", cells(browser, 1)
+    assert told[:7] == [title, "prod", "team", "torch", "24", "96", "120.00 USD"]
+    assert told[7:] == ["fits, waits", "up to date, behind", ""]
+    assert browser.ask("document.getElementById('count').textContent") == "26 jobs"
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_a_sweep_opens_to_its_jobs_and_they_to_theirs(browser, swept, width):
+    browser.open(swept, width)
+    press(browser, 1)
+    assert shown(browser)[1:4] == [f"{SWEEP} · 12 jobs", "ml/lr-1e-3-seed-0", "ml/lr-1e-3-seed-1"]
+    assert len(shown(browser)) == 4 + 12
+    heights = browser.ask("[...document.querySelectorAll('#table tbody tr.inside')].map(e => e.offsetHeight)")
+    assert len(heights) == 12
+    assert min(heights) > 20
+    press(browser, 2)
+    assert browser.ask("document.querySelector('.detail').offsetHeight") > 150
+    assert SWEEP in browser.ask("document.querySelector('.detail').innerText")
+    assert browser.ask("document.documentElement.scrollWidth") <= width
+    press(browser, 1)
+    assert shown(browser) == ["ml/a", f"{SWEEP} · 12 jobs", f"{SWEEP} · 12 jobs", "ml/z"]
+    assert browser.ask("document.querySelector('.detail')") is None
+    assert browser.complaints() == []
+
+
+def test_search_and_filters_look_at_the_jobs_of_a_sweep(browser, swept):
+    browser.open(swept)
+    type_in(browser, "env", "prod")
+    type_in(browser, "q", "seed-3")
+    assert shown(browser) == [f"{SWEEP} · 3 of 12 jobs"]
+    assert cells(browser, 0)[5] == "24"
+    assert cells(browser, 0)[8] == "behind"
+    type_in(browser, "q", "1e-4-seed-3")
+    assert shown(browser) == ["ml/lr-1e-4-seed-3"]
+    type_in(browser, "q", "sweep.yaml")
+    assert shown(browser) == [f"{SWEEP} · 12 jobs"]
+
+
+def test_a_sweep_is_sorted_by_its_sums(browser, swept):
+    browser.open(swept)
+    type_in(browser, "env", "prod")
+    sort_by(browser, "GPUs")
+    assert shown(browser) == ["ml/a", f"{SWEEP} · 12 jobs", "ml/z"]
+    sort_by(browser, "Pods")
+    assert shown(browser) == [f"{SWEEP} · 12 jobs", "ml/a", "ml/z"]
+    sort_by(browser, "Cost per hour")
+    assert shown(browser) == ["ml/a", f"{SWEEP} · 12 jobs", "ml/z"]
 
 
 def shown(browser: Browser) -> list[str]:

@@ -46,7 +46,18 @@ class Problem(NamedTuple):
     def of(self, document: Document) -> Diagnostic:
         """The diagnostic; an unknown field is shown at its key."""
         at = document.key_position(self.path) if self.code in _UNKNOWN else None
-        return Diagnostic(self.code, self.severity, self.message, self.hint, self.path, document, at)
+        hint = _IN_A_TEMPLATE if self.code == "TF301" and _is_computed(self.path, document) else self.hint
+        return Diagnostic(self.code, self.severity, self.message, hint, self.path, document, at)
+
+
+_IN_A_TEMPLATE = "the filter dns makes a part of a name from a value: write {{ … | dns }}"
+
+
+def _is_computed(path: Path, document: Document) -> bool:
+    """Whether an expression of a template writes the element, so that its text is not in the file."""
+    if not document.part.source.is_template:
+        return False
+    return "{{" in document.line(document.position(path).line)
 
 
 def more_problems(count: int) -> Problem:

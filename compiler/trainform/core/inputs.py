@@ -238,16 +238,21 @@ def key_of(document: Document, default_namespace: str) -> ObjectKey:
     return (kind, namespace, str(metadata.get("name") or ""))
 
 
+_IN_A_LOOP = "write what differs between the objects into their names: name: sweep-{{ value | dns }}"
+
+
 def _twice(document: Document, earlier: Document) -> Diagnostic:
     kind, namespace, name = key_of(document, "")
-    line = earlier.position(("metadata", "name")).line
+    path = ("metadata", "name")
+    at = earlier.position(path)
+    again = document.part.source.is_template and document.file == earlier.file and document.position(path) == at
     where = f"{namespace}/{name}" if namespace else name
     return Diagnostic(
         "TF203",
         "error",
-        f"{kind.partition('.')[0]} {where} is defined twice; the first is at {earlier.file}:{line}",
-        "rename or remove one of them",
-        ("metadata", "name"),
+        f"{kind.partition('.')[0]} {where} is defined twice; the first is at {earlier.file}:{at.line}",
+        _IN_A_LOOP if again else "rename or remove one of them",
+        path,
         document,
     )
 

@@ -72,7 +72,9 @@ class _Inspector:
             elif name in first:
                 where = self.part.position_of(first[name])
                 message = f'duplicate key "{name}", first defined on line {where.line}'
-                self.tell("TF005", (*path, name), key, message, "remove one of the two")
+                again = self.part.source.is_template and where == self.part.position_of(key)
+                hint = "write --- between the objects of a loop" if again else "remove one of the two"
+                self.tell("TF005", (*path, name), key, message, hint)
             else:
                 first[name] = key
                 self._changed_key(path, key, name)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from trainform.diagnostics import Diagnostic, Path, Position
 
@@ -30,6 +31,9 @@ class Source:
 
     file: str
     text: str
+
+    is_template: ClassVar[bool] = False
+    """Whether a template made the text, maybe several times from one line."""
 
     def position(self, path: Path) -> Position:
         """The start of the file, which has no elements."""

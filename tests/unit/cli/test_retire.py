@@ -177,6 +177,7 @@ def test_what_must_be_removed_by_hand(fleet, trainform, path, text, why):
     assert ran.code == 2
     assert f"cannot remove ml/made from its file: {why}" in ran.err
     assert "nothing was removed" in ran.err
+    assert ("docs/sweeps.md" in ran.err) == path.endswith(".j2")
     assert "llm.yaml" in jobs(fleet.root)
 
 

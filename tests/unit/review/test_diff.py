@@ -177,8 +177,8 @@ def test_the_gravest_comes_first():
 
 
 def test_the_document():
-    diff = Diff([JobDiff(JOB, "behind", (Reason("ClusterTrainingRuntime/torch", "", "", "a", "b", inherited=True),))])
-    assert diff.to_json() == {
+    reason = Reason("ClusterTrainingRuntime/torch", "", "", "a", "b", inherited=True)
+    assert Diff([JobDiff(JOB, "behind", (reason,), "jobs/llm.yaml")]).to_json() == {
         "apiVersion": "trainform.dev/v1alpha1",
         "kind": "DiffResult",
         "jobs": [
@@ -186,6 +186,7 @@ def test_the_document():
                 "environment": "prod",
                 "namespace": "ml",
                 "name": "llm",
+                "source": "jobs/llm.yaml",
                 "change": "behind",
                 "highlights": [],
                 "reasons": [

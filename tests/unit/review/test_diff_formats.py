@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import time
 from html.parser import HTMLParser
 
 import pytest
 
+from trainform.review.diff.highlights import Highlight
 from trainform.review.diff.html import render_html
 from trainform.review.diff.markdown import LIMIT, render_markdown
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason
 from trainform.review.diff.text import render_text
 from trainform.review.diff.totals import Ask
+from trainform.review.diff.wording import stories
 
 JOB = ("prod", "ml", "llm")
 IMAGE = "spec.replicatedJobs[node].template.spec.template.spec.containers[node].image"
@@ -361,3 +364,126 @@ def test_a_long_value_is_shown_where_it_changed():
 def test_a_long_value_is_shown_whole_on_request():
     told = render_text(Diff([restart(reason(*LONG))]), colour=False, full=True)
     assert f"{LONG[0]} → {LONG[1]}" in told
+
+
+SWEEP = "jobs/sweep.yaml.j2"
+ASK = Ask("team", 2, {"nvidia.com/gpu": 16, "cpu": 8_000})
+
+
+def command(*words, before=None, privilege=False, place="node"):
+    label = "privileged" if privilege else "command"
+    after = True if privilege else [*words]
+    return Highlight("JobSet/a", place, f"{place}.{label}", label, "", "", privilege, before, after)
+
+
+def made(seed, change="new", source=SWEEP, told=None, **fields):
+    """A job of a sweep."""
+    told = (command("train.py", f"--seed={seed}"),) if told is None else told
+    fields = {"after": ASK, "highlights": told, "source": source, "templated": source.endswith(".j2")} | fields
+    return JobDiff(("prod", "ml", f"seed-{seed}"), change, **fields)
+
+
+def test_new_jobs_of_one_template_are_one_entry_with_every_value():
+    jobs = [made(seed) for seed in range(5)]
+    assert text(*jobs).splitlines() == [
+        "new            5 jobs of jobs/sweep.yaml.j2 (ml/seed-0 … ml/seed-4): "
+        "together they ask for 10 pods, nvidia.com/gpu 80, cpu 40, queue team",
+        "  ml/seed-0, ml/seed-1, ml/seed-2, ml/seed-3, ml/seed-4",
+        '  command (node)  ["train.py", "--seed=0 | --seed=1 | --seed=2 | --seed=3 | --seed=4"]',
+        "",
+        "5 new jobs",
+    ]
+    title = "- <b>5 jobs of jobs/sweep.yaml.j2 (ml/seed-0 … ml/seed-4)</b> in prod: together they ask for 10 pods"
+    assert title in render_markdown(Diff(jobs))
+    page = render_html(Diff(jobs))
+    assert "<code>5 jobs of jobs/sweep.yaml.j2 (ml/seed-0 … ml/seed-4)</code> in prod: together" in page
+
+
+@pytest.mark.parametrize(
+    ("jobs", "titles"),
+    [
+        ([made(0), made(1)], ["2 jobs of jobs/sweep.yaml.j2 (ml/seed-0, ml/seed-1)"]),
+        ([made(0)], ["ml/seed-0"]),
+        ([made(0, source="jobs/a.yaml"), made(1, source="jobs/a.yaml")], ["ml/seed-0", "ml/seed-1"]),
+        ([made(0), made(1, source="jobs/other.yaml.j2")], ["ml/seed-0", "ml/seed-1"]),
+        ([made(0), made(1, told=(command("x", place="other"),))], ["ml/seed-0", "ml/seed-1"]),
+        ([made(0), made(1, told=(command("--seed=1"), command(privilege=True)))], ["ml/seed-0", "ml/seed-1"]),
+        ([made(0), made(1, after=None)], ["ml/seed-0", "ml/seed-1"]),
+    ],
+    ids=["few", "one", "no template", "two templates", "other places", "a privilege", "one that is not known"],
+)
+def test_what_is_one_entry(jobs, titles):
+    assert [story.title for story in stories(Diff(jobs))] == titles
+
+
+def test_privileges_of_a_sweep_are_compared_by_value():
+    def mounts(seed, path):
+        return made(seed, told=(command(privilege=True)._replace(after=path),))
+
+    told = stories(Diff([mounts(0, "/data"), mounts(1, "/data"), mounts(2, "/")]))
+    assert [(story.title, story.highlights[0].after) for story in told] == [
+        ("2 jobs of jobs/sweep.yaml.j2 (ml/seed-0, ml/seed-1)", "/data"),
+        ("ml/seed-2", "/"),
+    ]
+
+
+def test_many_values_do_not_hide_one_of_another_kind():
+    jobs = [made(seed) for seed in range(1_000)]
+    jobs[700] = made(700, told=(command("train.py", "--upload=http://example"),))
+    (story,) = stories(Diff(jobs))
+    assert '"--seed=0 | --upload=http://example | --seed=1 | ' in story.highlights[0].after
+
+
+def test_values_that_switch_something_are_no_values_of_a_sweep():
+    def suspended(seed, after):
+        return made(seed, "in-place", told=(), reasons=(reason(not after, after, "spec.suspend", immutable=False),))
+
+    told = stories(Diff([suspended(0, True), suspended(1, False), suspended(2, True)]))
+    assert [story.jobs for story in told] == [["ml/seed-0", "ml/seed-2"], ["ml/seed-1"]]
+
+
+def test_a_changed_sweep_shows_the_values_before_and_after():
+    def changed(seed):
+        return made(
+            seed, "restart", told=(), reasons=(reason(["--lr=1", f"--seed={seed}"], ["--lr=2", f"--seed={seed}"]),)
+        )
+
+    (story,) = stories(Diff([changed(seed) for seed in (0, 1)]))
+    (told,) = story.reasons
+    assert told.object == "JobSet/llm"
+    assert (told.before, told.after) == (
+        '["--lr=1", "--seed=0 | --seed=1"]',
+        '["--lr=2", "--seed=0 | --seed=1"]',
+    )
+
+
+def test_equal_changes_of_a_fleet_are_not_split_by_template():
+    fleet = [
+        made(seed, "restart", told=(), source=f"jobs/{seed % 5}.yaml.j2", reasons=(reason(),)) for seed in range(10)
+    ]
+    assert [story.title for story in stories(Diff(fleet))] == ["10 jobs"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("delete", "stopped and removed; together they asked for 4 pods, nvidia.com/gpu 32, cpu 16, queue team"),
+        (
+            "orphan",
+            "keep running until you delete their JobSets, as nothing prunes them; "
+            "together they ask for 4 pods, nvidia.com/gpu 32, cpu 16, queue team",
+        ),
+    ],
+)
+def test_a_removed_sweep(change, told):
+    (story,) = stories(Diff([made(seed, change, told=(), before=ASK, after=None) for seed in (0, 1)]))
+    assert story.consequence == told
+
+
+def test_a_sweep_of_ten_thousand_jobs_takes_no_longer_for_each():
+    jobs = [made(seed) for seed in range(10_000)]
+    started = time.process_time()
+    (story,) = stories(Diff(jobs))
+    assert time.process_time() - started < 5
+    assert len(story.jobs) == 10_000
+    assert "more characters" in story.highlights[0].after

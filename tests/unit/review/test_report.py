@@ -18,13 +18,15 @@ EVIL = "</script><script>document.title='run'</script>"
 DECLARED = facts(flavor("h100"), cluster_queue("main", group({"h100": {"nvidia.com/gpu": 8}})), local_queue())
 
 
-def known(name="llm", *steps, environment="prod", framework="torch", state="up to date", notes=(), queue="team"):
+def known(
+    name="llm", *steps, environment="prod", framework="torch", state="up to date", notes=(), queue="team", template=""
+):
     for each in steps:
         pod = each["template"]["spec"]["template"]["spec"]
         pod["restartPolicy"] = "Never"
         pod["containers"][0].setdefault("image", "registry.example.com/llm:1")
     tree = {"apiVersion": "jobset.x-k8s.io/v1alpha2", **job(*steps, name=name, queue=queue)} if steps else None
-    return Known((environment, "ml", name), "torch-ours", framework, state, tree, notes)
+    return Known((environment, "ml", name), "torch-ours", framework, state, tree, notes, template)
 
 
 def page(report):
@@ -118,3 +120,26 @@ def test_steps_that_many_jobs_share_are_there_once():
     jobs = [known(f"job-{index}", step(gpu=1)) for index in range(50)]
     told = data(page(Report((fleet("prod", jobs, NO_FACTS),))))
     assert (len(told["jobs"]), len(told["steps"])) == (50, 1)
+
+
+def test_a_sweep_is_the_jobs_that_one_template_makes_in_one_environment():
+    def made(name, **fields):
+        return known(name, step(gpu=1), **fields)
+
+    sweep, single = "jobs/sweep.yaml.j2", "jobs/single.yaml.j2"
+    prod = [made("a", template=sweep), made("b"), made("c", template=sweep), made("d", template=single)]
+    staging = [made(name, template=sweep, environment="staging") for name in ("a", "c")]
+    text = page(Report((fleet("prod", prod, NO_FACTS), fleet("staging", staging, NO_FACTS))))
+    assert data(text)["sweeps"] == [[sweep, [0, 2]], [sweep, [4, 5]]]
+    assert text.count('<th scope="row">ml/') == 6  # without JavaScript, the table has every job
+
+
+def test_ten_thousand_jobs_of_sweeps_cost_a_few_bytes_each():
+    def size(template):
+        steps = step(gpu=1)
+        jobs = [
+            known(f"job-{index}", steps, template=template and f"jobs/{index % 100}.yaml.j2") for index in range(10_000)
+        ]
+        return len(page(Report((fleet("prod", jobs, NO_FACTS),))))
+
+    assert size("yes") - size("") < 10 * 10_000

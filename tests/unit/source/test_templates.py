@@ -53,6 +53,13 @@ def told(template: str) -> list[tuple[str, int, int]]:
         ("{{ env.teams | reverse }} {{ [3, 1, 1] | unique | sort }}", '["vision", "nlp"] [1, 3]'),
         ("{{ env.teams | reject('equalto', 'nlp') | first }} {{ 'nlp' in env.teams }}", "vision true"),
         ("{{ 'a\nb' | indent(2) }}", "a\n  b"),
+        ("{% for lr in [1e-4, 0.0003, 3e-5] %}{{ lr | dns }} {% endfor %}", "1e-4 3e-4 3e-5 "),
+        (
+            "{% for lr in [0.5, 0.05, 0.001, 1.5e-4, 2.0, 1e5] %}{{ lr | dns }} {% endfor %}",
+            "0-5 0-05 1e-3 1-5e-4 2 1e5 ",
+        ),
+        ("{{ 100000 | dns }} {{ -1 | dns }} {{ -0.5 | dns }} {{ -0.0 | dns }}", "100000 minus-1 minus-0-5 0"),
+        ("{{ 'Qwen/Qwen2.5_7B ' | dns }} {{ true | dns }}", "qwen-qwen2-5-7b true"),
         (
             "{% for team in env.teams %}\n- {{ loop.index }} {{ team }}\n{% endfor %}\nend",
             "- 1 nlp\n- 2 vision\nend",

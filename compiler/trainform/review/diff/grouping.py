@@ -1,31 +1,41 @@
-"""Groups jobs that change alike, so that a fleet upgrade is one entry instead of five hundred, and says what each
-change means for running jobs."""
+"""Groups jobs that change alike, so that a fleet upgrade is one entry instead of five hundred, and a sweep one instead
+of twelve; says what each change means for running jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import json
+import re
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from trainform.diagnostics import dotted
 from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import devices_first, spelled
 from trainform.review.cost.money import Cost
 from trainform.review.diff.model import JobDiff, Reason
-from trainform.review.diff.totals import Ask
+from trainform.review.diff.totals import Ask, Sum
 from trainform.review.diff.update_rules import RERUN_PATH
 
 Group = list[JobDiff]
-"""One or more jobs of one environment with the same change for the same reasons."""
+"""One or more jobs of one environment with the same change for the same reasons; up to the values if one template made
+them."""
 
 
 def groups(jobs: Iterable[JobDiff]) -> list[Group]:
-    """Jobs grouped by change, in order of first appearance; jobs that are behind are omitted."""
+    """Jobs grouped by change, in order of first appearance; jobs that are behind are omitted. Equal changes are
+    grouped first, whatever files they are from: the upgrade of a fleet is not split by template."""
+    alike = _joined(([job] for job in jobs if job.change != "behind"), lambda group: _sameness(group[0]))
+    found = _joined(alike, _sweep)
+    return [sorted(group, key=lambda job: job.id) if template_of(group) else group for group in found]
+
+
+def _joined(parts: Iterable[Group], key: Callable[[Group], Hashable]) -> list[Group]:
     found: dict[Hashable, Group] = {}
-    for job in jobs:
-        if job.change != "behind":
-            found.setdefault(_sameness(job), []).append(job)
+    for part in parts:
+        found.setdefault(key(part), []).extend(part)
     return list(found.values())
 
 
@@ -34,8 +44,86 @@ def _sameness(job: JobDiff) -> Hashable:
     if not job.reasons:
         return job.id
     told = tuple((each.path, each.label, repr(each.before), repr(each.after)) for each in job.highlights)
-    fate = bool(job.new_name), job.held, job.overruled, job.pruning, bool(job.pod_group)
-    return job.change, job.id[0], fate, told, tuple(_likeness(job, reason) for reason in job.reasons)
+    return job.change, job.id[0], _fate(job), told, tuple(_likeness(job, reason) for reason in job.reasons)
+
+
+def _fate(job: JobDiff) -> Hashable:
+    return bool(job.new_name), job.held, job.overruled, job.pruning, bool(job.pod_group)
+
+
+def template_of(group: Group) -> str:
+    """The template that made all jobs of a group of several; empty if none did."""
+    sources = {job.source if job.templated else "" for job in group}
+    return sources.pop() if len(sources) == 1 and len(group) > 1 else ""
+
+
+def _sweep(group: Group) -> Hashable:
+    """Grouping key of jobs that change alike up to the values, if they are of one template; others remain as they are.
+    Privileges are the same: who approves one for twelve jobs has read it."""
+    job = group[0]
+    if not job.templated or any(each.source != job.source for each in group):
+        return id(group)
+    told = tuple(
+        (each.path, each.label, each.entry, each.place, *_shape(each.before, each.after, exact=each.privilege))
+        for each in job.highlights
+    )
+    reasons = tuple(
+        (shared_object(job, each), each.field, *_shape(each.before, each.after), each.immutable, each.inherited)
+        for each in job.reasons
+    )
+    is_known = job.before is None, job.after is None
+    return job.source, job.change, job.id[0], _fate(job), is_known, told, reasons
+
+
+def _shape(*values: Any, exact: bool = False) -> Iterable[Hashable]:
+    """Values for comparison: text, numbers and lists may differ in a sweep, what is switched on or off may not."""
+    return [repr(each) if exact or each is None or isinstance(each, bool) else "" for each in values]
+
+
+def represented(group: Group) -> JobDiff:
+    """A job with what the jobs of a group have in common, and with all values of those of a sweep where they differ."""
+    job = group[0]
+    if not template_of(group):
+        return job
+    told = zip(*(each.highlights for each in group), strict=True)
+    highlights = [
+        same[0]._replace(before=merged([each.before for each in same]), after=merged([each.after for each in same]))
+        for same in told
+    ]
+    reasons = [
+        replace(same[0], before=merged([each.before for each in same]), after=merged([each.after for each in same]))
+        if same[0].named
+        else same[0]
+        for same in zip(*(each.reasons for each in group), strict=True)
+    ]
+    return replace(job, highlights=tuple(highlights), reasons=tuple(reasons))
+
+
+def merged(values: Sequence[Any]) -> Any:
+    """The value, if all are equal; else each of them once. Lists of one length differ only in some items:
+    `["train.py", "--seed=0 | --seed=1"]`."""
+    different = list({repr(value): value for value in values}.values())
+    if len(different) == 1:
+        return different[0]
+    if all(isinstance(value, list) and len(value) == len(different[0]) for value in different):
+        return [merged(items) for items in zip(*different, strict=True)]
+    texts = [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in different]
+    return " | ".join(_most_varied(texts))
+
+
+def _most_varied(texts: Sequence[str]) -> Sequence[str]:
+    """One of each kind first, where so many differ that the last may be cut off: a hundred seeds do not hide what is no
+    seed. Texts that differ in digits alone are of one kind."""
+    if len(texts) <= _MANY:
+        return texts
+    first: dict[str, str] = {}
+    for each in texts:
+        first.setdefault(_DIGITS.sub("0", each), each)
+    return [*first.values(), *(each for each in texts if first[_DIGITS.sub("0", each)] is not each)]
+
+
+_MANY = 10
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def _likeness(job: JobDiff, reason: Reason) -> Hashable:
@@ -60,7 +148,7 @@ def shared_object(job: JobDiff, reason: Reason) -> str:
 
 def reasons_of(group: Group) -> list[Reason]:
     """The reasons shared by a group's jobs, immutable fields first."""
-    job = group[0]
+    job = represented(group)
     shared = [each for each in job.reasons if len(group) == 1 or not is_new_name(job, each)]
     return sorted(shared, key=lambda reason: not reason.immutable)
 
@@ -76,13 +164,29 @@ def consequence(group: Group) -> str:
             return f"Kubernetes takes this update only while {told} suspended{_until_then(group)}"
         case "delete":
             told = "stopped and removed" + (" once you confirm it in Argo CD" if job.pruning == "confirmed" else "")
-            return told + (f"; it asked for {asked(job.before)}" if job.before else "")
+            return "; ".join(filter(None, (told, _amounts(group, "it asked", "they asked"))))
         case "orphan":
-            told = f"; it asks for {asked(job.before)}" if job.before else ""
-            return f"keeps running until you delete JobSet {_present_name(job)}, as nothing prunes it{told}"
+            told = f"keeps running until you delete JobSet {_present_name(job)}, as nothing prunes it"
+            if len(group) > 1:
+                told = "keep running until you delete their JobSets, as nothing prunes them"
+            return "; ".join(filter(None, (told, _amounts(group, "it asks", "they ask"))))
         case "new":
-            return f"asks for {asked(job.after)}" if job.after else ""
+            return _amounts(group, "asks", "they ask")
     return _suspension(group)
+
+
+def _amounts(group: Group, one: str, several: str) -> str:
+    """What a group's jobs ask for, after the change if they exist then; empty if that is unknown."""
+    asks = [ask for job in group if (ask := job.after or job.before)]
+    if not asks:
+        return ""
+    if len(group) == 1:
+        return f"{one} for {asked(asks[0])}"
+    total = Sum()
+    for ask in asks:
+        total.add(ask)
+    queues = ", ".join(dict.fromkeys(filter(None, (ask.queue for ask in asks))))
+    return f"together {several} for {asked(Ask(queues, total.pods, total.resources))}"
 
 
 def _present_name(job: JobDiff) -> str:

@@ -57,15 +57,18 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class JobDiff:
-    """The change of one job. `new_name` is set if its JobSet is a new object under another name (`naming:
-    content-hash`), `old_name` if the present one has another name than the job. `engine` applies the job; `held`: it
-    leaves some of what changes as it is; `overruled`: Kueue decides about a changed `suspend`. `pruning` is that of the
-    present JobSet, `pod_group` the PodGroups to delete with it. `before` and `after` are its requests, if known.
-    `costs` are what it costs, None without prices. `highlights` are what a reviewer must see."""
+    """The change of one job. `source` is the file of its TrainJob, `templated`: a template made it. `new_name` is set
+    if its JobSet is a new object under another name (`naming: content-hash`), `old_name` if the present one has another
+    name than the job. `engine` applies the job; `held`: it leaves some of what changes as it is; `overruled`: Kueue
+    decides about a changed `suspend`. `pruning` is that of the present JobSet, `pod_group` the PodGroups to delete with
+    it. `before` and `after` are its requests, if known. `costs` are what it costs, None without prices. `highlights`
+    are what a reviewer must see."""
 
     id: JobId
     change: Change
     reasons: tuple[Reason, ...] = ()
+    source: str = ""
+    templated: bool = False
     new_name: str = ""
     old_name: str = ""
     engine: Engine = "none"
@@ -93,6 +96,7 @@ class JobDiff:
             "environment": environment,
             "namespace": namespace,
             "name": name,
+            "source": self.source,
             "change": self.change,
             "highlights": [each.to_json() for each in self.highlights],
             "reasons": [reason.to_json() for reason in self.reasons],

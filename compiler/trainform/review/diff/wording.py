@@ -11,7 +11,16 @@ from trainform.diagnostics.order import counted
 from trainform.review.behind import are_behind
 from trainform.review.capacity.amounts import spelled
 from trainform.review.cost.money import signed
-from trainform.review.diff.grouping import Group, consequence, cost, groups, reasons_of, shared_object
+from trainform.review.diff.grouping import (
+    Group,
+    consequence,
+    cost,
+    groups,
+    reasons_of,
+    represented,
+    shared_object,
+    template_of,
+)
 from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import CostBalance, Sum
 from trainform.review.diff.update_rules import Change
@@ -110,7 +119,8 @@ class HighlightWords(NamedTuple):
 
 
 class Story(NamedTuple):
-    """Jobs of one environment that change alike. All text is printable. `consequence` says what the cluster will do,
+    """Jobs of one environment that change alike; `template` made them, if there are several. All text is printable.
+    `consequence` says what the cluster will do,
     what the user must do, and what that costs, or is empty. `highlights` are to be shown even where the reasons are
     folded. Reasons with immutable fields come first."""
 
@@ -120,11 +130,15 @@ class Story(NamedTuple):
     consequence: str
     highlights: list[HighlightWords]
     reasons: list[ReasonWords]
+    template: str = ""
 
     @property
     def title(self) -> str:
-        """`ml/llm`, or `500 jobs`."""
-        return counted(len(self.jobs), "job") if self.is_long else ", ".join(self.jobs)
+        """`ml/llm`, or `500 jobs`, or `12 jobs of jobs/sweep.yaml.j2 (ml/lr-1 … ml/lr-12)`."""
+        count, few = counted(len(self.jobs), "job"), ", ".join(self.jobs[:_FEW])
+        if self.template:
+            return f"{count} of {self.template} ({f'{self.jobs[0]} … {self.jobs[-1]}' if self.is_long else few})"
+        return count if self.is_long else few
 
     @property
     def is_long(self) -> bool:
@@ -154,7 +168,8 @@ def _story(group: Group, full: bool) -> Story:
     names = [plain(each.full_name) for each in group]
     reasons = [_words(group, reason, longest) for reason in reasons_of(group)]
     told = plain("; ".join(filter(None, (consequence(group), cost(group)))))
-    return Story(job.change, plain(job.id[0]), names, told, _highlights(job, longest_highlight), reasons)
+    seen = _highlights(represented(group), longest_highlight)
+    return Story(job.change, plain(job.id[0]), names, told, seen, reasons, plain(template_of(group)))
 
 
 def _highlights(job: JobDiff, longest: int) -> list[HighlightWords]:

@@ -30,7 +30,7 @@ PLAIN = "plain"
 
 class Known(NamedTuple):
     """One job as found by the command line. `state` is `up to date`, `behind`, `to render`, `missing` or `error`.
-    `jobset` is None if there is none; `notes` say why."""
+    `jobset` is None if there is none; `notes` say why. `template` is the file that made it, if that is a template."""
 
     id: JobId
     runtime: str
@@ -38,6 +38,7 @@ class Known(NamedTuple):
     state: str
     jobset: Tree | None
     notes: tuple[str, ...] = ()
+    template: str = ""
 
 
 class StepRow(NamedTuple):

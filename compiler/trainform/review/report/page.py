@@ -100,4 +100,13 @@ def _data(jobs: Sequence[FleetJob]) -> dict[str, Any]:
         ]
         for job in jobs
     ]
-    return {"jobs": told, "steps": list(steps), "texts": list(texts)}
+    return {"jobs": told, "steps": list(steps), "texts": list(texts), "sweeps": _sweeps(jobs)}
+
+
+def _sweeps(jobs: Sequence[FleetJob]) -> list[tuple[str, list[int]]]:
+    """Each template that makes several jobs of one environment, with their places in the table."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for place, job in enumerate(jobs):
+        if job.known.template:
+            found.setdefault((job.environment, job.known.template), []).append(place)
+    return [(template, places) for (_, template), places in found.items() if len(places) > 1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from functools import wraps
 from typing import Any
 
@@ -11,7 +13,7 @@ from jinja2 import Undefined, pass_environment
 from jinja2.filters import FILTERS, do_indent, do_sum
 from jinja2.tests import TESTS
 
-from trainform.source.templates.errors import Refused
+from trainform.source.templates.errors import Refused, noun
 from trainform.source.templates.sandbox import Sandbox
 
 _FILTERS = (
@@ -49,6 +51,8 @@ _TESTS = (
     *("mapping", "none", "number", "odd", "sequence", "string", "true", "undefined"),
 )
 _MAX_INDENT = 200
+_LONGEST = 100
+"""Most characters shown of a value in a message."""
 
 
 def equip(sandbox: Sandbox) -> None:
@@ -112,6 +116,32 @@ def _tojson(sandbox: Sandbox, value: Any) -> str:
 
 
 @pass_environment
+def _dns(sandbox: Sandbox, value: Any) -> str:
+    """A value as a part of a name: lowercase letters, digits and `-`. Two numbers never give the same."""
+    text = _short(value) if isinstance(value, float) else sandbox.text(value)
+    if isinstance(value, int | float) and value < 0:
+        text = text.replace("-", "minus-", 1)
+    part = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    if value is None or isinstance(value, list | tuple | dict) or not part:
+        what = f'"{text[:_LONGEST]}"' if isinstance(value, str) else noun(value)
+        raise Refused("TF016", f"{what} cannot be a part of a name", "give dns a text or a number", "dns")
+    return part
+
+
+def _short(value: float) -> str:
+    """The shorter of `0.05` and `5e-2`; the plain one if they are as long. Integers have no `.0`."""
+    number = Decimal(repr(value)).normalize()
+    sign, digits, point = number.as_tuple()
+    if not isinstance(point, int):
+        return str(value)  # not a number, or infinite
+    written = "".join(map(str, digits))
+    exponent = point + len(digits) - 1
+    scientific = f"{written[0]}{'.' * (len(digits) > 1)}{written[1:]}e{exponent}"
+    plain = f"{abs(number):f}"
+    return "-" * sign + (scientific if len(scientific) < len(plain) else plain)
+
+
+@pass_environment
 def _joined(sandbox: Sandbox, values: list[Any]) -> str:
     return sandbox.joined(values)
 
@@ -133,6 +163,7 @@ def _each(sandbox: Sandbox, values: Any, weight: int) -> Any:
 
 
 _OURS: dict[str, Callable[..., Any]] = {
+    "dns": _dns,
     "indent": _indent,
     "join": _join,
     "replace": _replace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from trainform.diagnostics import Diagnostic, Position
 from trainform.source.load import Loaded, load_source
@@ -21,6 +21,8 @@ MAX_TEMPLATE = 128 * 2**10
 @dataclass(frozen=True, slots=True, eq=False)
 class Rendered(Source):
     """Rendered text whose positions are those in the template."""
+
+    is_template: ClassVar[bool] = True
 
     template: Source
     lines: tuple[int, ...]

@@ -10,6 +10,7 @@ from trainform.core.cluster.facts import NO_FACTS
 from trainform.diagnostics import Diagnostic
 from trainform.io.baseline import baseline
 from trainform.io.paths import BASELINE, JobId
+from trainform.io.repository import is_template
 from trainform.io.settings import FILE
 from trainform.review.capacity.demand import demand_of
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason, diff_job
@@ -218,7 +219,9 @@ def _difference(tree: _WorkingTree) -> Diff:
         costs = _costs(old, new, pricings.get(job[0]))
         one = diff_job(job, old.objects, new.objects, same.get(job), engines.get(job[0], "none"))
         if one:
-            found.jobs.append(replace(one, before=asks[0], after=asks[1], costs=costs))
+            source = new.source or old.source
+            made = replace(one, source=source, templated=is_template(source))
+            found.jobs.append(replace(made, before=asks[0], after=asks[1], costs=costs))
         found.add(job[0], asks, costs)
         if one and one.keeps_running:
             found.add(job[0], (None, asks[0]), costs and JobCosts(None, costs.before))
@@ -280,7 +283,8 @@ def _add_behind(found: Diff, changed: Collection[JobId], tree: _WorkingTree) -> 
             count.new += cause in new
         if new and job not in changed:
             reasons = (_reason(cause, pins, tree.current[job[0]]) for cause in new)
-            found.jobs.append(JobDiff(job, "behind", tuple(reasons)))
+            source = tree.overview.source(job) or ""
+            found.jobs.append(JobDiff(job, "behind", tuple(reasons), source, is_template(source)))
 
 
 def _is_new(cause: Cause, pins: Pins, job: JobId, tree: _WorkingTree) -> bool:

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
 
 class CannotRemove(Exception):
-    """The text cannot be edited safely; the message says why."""
+    """The text cannot be edited safely; the message says why, `hint` what to do."""
+
+    hint = "remove it yourself"
+
+
+class MadeByTemplate(CannotRemove):
+    hint = (
+        "remove its value from the list in the template, or the file if the whole sweep is done: "
+        'see docs/sweeps.md, "Change a sweep"'
+    )
 
 
 @dataclass(slots=True)
@@ -45,7 +54,7 @@ def remove_jobs(repository: Repository, jobs: Iterable[Job]) -> Retirement:
         except CannotRemove as error:
             for job in own:
                 message = f"cannot remove {job.name} from its file: {error}"
-                told = Diagnostic("TF717", "error", message, "remove it yourself", ("metadata",), job.document)
+                told = Diagnostic("TF717", "error", message, error.hint, ("metadata",), job.document)
                 done.left.append(told)
         else:
             done.jobs += own
@@ -58,7 +67,7 @@ _SEPARATOR = re.compile(r"\A---[^\S\n]*\n")
 
 def _without(repository: Repository, file: str, jobs: Sequence[Document]) -> bytes | None:
     if is_template(file):
-        raise CannotRemove("a template made it")
+        raise MadeByTemplate("a template made it")
     data = repository.read(file)
     if isinstance(data, Diagnostic):
         raise CannotRemove(data.message)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.cluster.facts import NO_FACTS
+from trainform.io.repository import is_template
 from trainform.review.capacity.demand import demand_of
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
 from trainform.workspace.behind import Behind, behind, current_inputs
@@ -71,7 +72,7 @@ def _frozen(
         state = "behind" if own else "up to date"
         if jobset is None or demand_of(jobset, NO_FACTS) is None:
             state, own = "missing", (UNREADABLE, *own)
-        yield Known(job.id, pin.name, framework, state, jobset, own)
+        yield Known(job.id, pin.name, framework, state, jobset, own, _template(job.lock.source))
 
 
 def _compiled(job: CompiledJob) -> Known:
@@ -80,7 +81,13 @@ def _compiled(job: CompiledJob) -> Known:
     name = str(tree["metadata"]["name"]) if tree else ""
     framework = framework_of(tree) if tree else "unknown"
     state = "error" if errors else "to render"
-    return Known((job.environment, job.namespace, job.name), name, framework, state, _jobset(job.objects), errors)
+    template = _template(job.document.file)
+    id = job.environment, job.namespace, job.name
+    return Known(id, name, framework, state, _jobset(job.objects), errors, template)
+
+
+def _template(file: str) -> str:
+    return file if is_template(file) else ""
 
 
 def _jobset(objects: Iterable[Tree]) -> Tree | None:

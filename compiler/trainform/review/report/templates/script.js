@@ -92,17 +92,19 @@
   };
 
   const start = () => {
-    const { jobs, steps, texts } = JSON.parse(byId("data").textContent);
+    const { jobs, steps, texts, sweeps } = JSON.parse(byId("data").textContent);
     const table = byId("table"), body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
     const columns = Object.fromEntries(heads.map((head, column) => [head.dataset.filter, column]));
     const rows = [...body.rows].map((row, index) => ({ row, index, cells: [...row.cells].map((cell) => cell.textContent) }));
+    for (const sweep of sweeps) for (const index of sweep[1]) rows[index].sweep = sweep;
     for (const each of rows) {
       const [shape, runtime] = jobs[each.index];
       const images = steps[shape].flatMap((step) => step[5]);
-      each.text = [each.cells[0], ...each.cells.slice(1, 4), texts[runtime], ...images].join("\n").toLowerCase();
+      each.text = [each.cells[0], ...each.cells.slice(1, 4), texts[runtime], each.sweep?.[0], ...images].join("\n").toLowerCase();
     }
     const controls = Object.fromEntries(["q", ...FILTERS].map((name) => [name, byId(name)]));
-    let chosen = rows, shown = 0, sorted = [0, 1];
+    // What is chosen are jobs, what is shown are entries: a job, or the chosen jobs of one sweep.
+    let chosen = rows, entries = rows, shown = 0, sorted = [0, 1];
 
     for (const name of FILTERS) {
       const values = [...new Set(rows.map((each) => each.cells[columns[name]]))].filter(Boolean).sort();
@@ -114,7 +116,37 @@
       }
     }
 
-    const detailOf = ({ row, index, cells }) => {
+    // Numbers add up, of costs the ends of their ranges; of other values each is there once.
+    const amounts = (text) => text.replace(/[,<]/g, "").split("–").map((each) => parseFloat(each) || 0);
+    const sum = (values) => {
+      const ends = values.map(amounts);
+      const [low, high] = [0, -1].map((end) => ends.reduce((all, each) => all + each.at(end), 0));
+      const currency = values.find(Boolean)?.match(/[A-Z]+$/)?.[0];
+      if (!currency) return low ? String(low) : values[0];
+      const told = [low, high].map((each) => each.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+      return `${[...new Set(told)].join("–")} ${currency}`;
+    };
+    const all = (values) => {
+      const different = [...new Set(values)].filter(Boolean);
+      return different.length > 3 ? `${different.length} values` : different.join(", ");
+    };
+    const entryOf = (sweep, jobs) => {
+      const cells = jobs[0].cells.map((_, column) => {
+        const values = jobs.map((each) => each.cells[column]);
+        return !column ? values[0] : heads[column].classList.contains("n") ? sum(values) : all(values);
+      });
+      return { sweep, jobs, cells, index: jobs[0].index };
+    };
+    const gathered = (found) => {
+      const by = new Map();
+      for (const each of found) {
+        const key = each.sweep || each;
+        if (by.has(key)) by.get(key).push(each); else by.set(key, [each]);
+      }
+      return [...by].map(([key, members]) => members.length > 1 ? entryOf(key, members) : members[0]);
+    };
+
+    const detailOf = ({ row, index, cells, sweep }) => {
       const [shape, runtime, reason, cost, notes] = jobs[index];
       const kueue = cells[columns.kueue];
       const list = make("dl");
@@ -127,6 +159,7 @@
       tell("State", cells[columns.state]);
       for (const note of notes) tell("Note", texts[note]);
       tell("Change", cells[columns.change]);
+      tell("Template", sweep?.[0]);
       const cell = make("td", { colspan: heads.length }, list);
       if (steps[shape].length) cell.append(pictureOf(steps[shape]), make("p", { name: "key muted", text: "A box is a pod, a dot in it a GPU; an arrow leads to what waits." }));
       return make("tr", { name: "detail" }, cell);
@@ -135,14 +168,35 @@
     const toggle = (each, button) => {
       const open = button.getAttribute("aria-expanded") === "true";
       button.setAttribute("aria-expanded", String(!open));
-      if (open) each.row.nextElementSibling.remove(); else each.row.after(detailOf(each));
+      if (each.jobs) {
+        if (open) each.jobs.forEach(undress); else each.row.after(...each.jobs.map((job) => dress(job, true)));
+      } else if (open) each.row.nextElementSibling.remove(); else each.row.after(detailOf(each));
+    };
+    const undress = ({ row }) => {
+      if (row.nextElementSibling?.className === "detail") row.nextElementSibling.remove();
+      row.remove();
     };
 
-    const dress = (each) => {
+    // The row of a sweep is its first job's, with what differs.
+    const rowOf = ({ jobs, cells }) => {
+      const row = jobs[0].row.cloneNode(true);
+      row.className = "sweep";
+      [...row.cells].forEach((cell, column) => { if (cell.textContent !== cells[column]) cell.replaceChildren(cells[column]); });
+      row.cells[0].replaceChildren();
+      return row;
+    };
+    const titleOf = ({ jobs, cells, sweep }) => {
+      if (!jobs) return cells[0];
+      const of = jobs.length < sweep[1].length ? ` of ${sweep[1].length.toLocaleString("en")}` : "";
+      return `${sweep[0]} · ${jobs.length.toLocaleString("en")}${of} jobs`;
+    };
+    const dress = (each, inside) => {
+      each.row ||= rowOf(each);
+      if (!each.jobs) each.row.classList.toggle("inside", inside);
       const head = each.row.cells[0];
       if (head.firstElementChild) head.firstElementChild.setAttribute("aria-expanded", "false");
       else {
-        const button = make("button", { type: "button", text: each.cells[0], "aria-expanded": "false" });
+        const button = make("button", { type: "button", text: titleOf(each), "aria-expanded": "false" });
         button.addEventListener("click", () => toggle(each, button));
         head.replaceChildren(button);
       }
@@ -150,18 +204,18 @@
     };
 
     const tellCount = () => {
+      const told = entries.slice(0, shown).reduce((count, each) => count + (each.jobs?.length || 1), 0);
       const all = chosen.length === rows.length ? "" : ` (of ${rows.length.toLocaleString("en")})`;
-      const part = shown < chosen.length ? `, the first ${shown} shown` : "";
+      const part = told < chosen.length ? `, the first ${told.toLocaleString("en")} shown` : "";
       byId("count").textContent = chosen.length ? counted(chosen.length, "job") + all + part : `No job matches${all}`;
-      byId("more").hidden = shown >= chosen.length;
+      byId("more").hidden = shown >= entries.length;
     };
     const showMore = () => {
-      body.append(...chosen.slice(shown, shown + PAGE).map(dress));
-      shown = Math.min(shown + PAGE, chosen.length);
+      body.append(...entries.slice(shown, shown + PAGE).map((each) => dress(each, false)));
+      shown = Math.min(shown + PAGE, entries.length);
       tellCount();
     };
-    // Costs have separators and a currency, and some are ranges.
-    const number = (each, column) => parseFloat(each.cells[column].replace(/[,<]/g, "")) || 0;
+    const number = (each, column) => amounts(each.cells[column])[0];
     const order = ([column, way]) => (one, other) => {
       const by = heads[column].classList.contains("n") ? number(one, column) - number(other, column)
         : one.cells[column] < other.cells[column] ? -1 : one.cells[column] > other.cells[column] ? 1 : 0;
@@ -173,6 +227,7 @@
       const exact = wanted().filter(([name]) => name !== "q").map(([name, value]) => [columns[name], value]);
       chosen = rows.filter((each) => words.every((word) => each.text.includes(word)) && exact.every(([column, value]) => each.cells[column] === value));
       chosen.sort(order(sorted));
+      entries = gathered(chosen).sort(order(sorted));
       body.replaceChildren();
       shown = 0;
       showMore();
@@ -206,7 +261,7 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(() => { apply(); remember(); }));
     byId("more").addEventListener("click", () => {
-      const next = chosen[shown];
+      const next = entries[shown];
       showMore();
       next.row.cells[0].firstElementChild.focus();
     });
