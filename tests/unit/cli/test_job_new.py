@@ -42,6 +42,10 @@ async def later():
 
 class Thing:
     pass
+
+
+def scaled(rate: float = RATE) -> torch.Tensor:
+    pass
 '''
 
 
@@ -159,11 +163,18 @@ def test_a_function_becomes_a_script_with_every_character():
         ("decorated", "decorated has a decorator"),
         ("later", "later in train.py is no plain function"),
         ("Thing", "Thing in train.py is no plain function"),
+        ("scaled", "scaled uses RATE, torch from outside"),
     ],
 )
 def test_a_function_that_needs_more_than_itself(name, told):
     with pytest.raises(CannotCarry, match=told):
         script_of(SOURCE, name, "train.py")
+
+
+@pytest.mark.parametrize("before", ["\f\n", "x = '\u2028'\n", "# \x1c\n", "x = 1\r\n"])
+def test_a_function_is_found_behind_what_only_other_readers_take_for_a_line_end(before):
+    text = 'def train():\n    """Blanks stay:\n        \n    """'
+    assert script_of(f"{before}{text}\n\n\ny = 2\n", "train", "train.py").startswith(f"{text}\n\n\nif __name__")
 
 
 def test_a_file_that_is_not_python():
