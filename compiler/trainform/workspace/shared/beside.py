@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic, Path
@@ -104,8 +104,11 @@ def _generated(document: Document, read: Read, problems: list[Diagnostic]) -> Do
     from trainform.core.secrets import find_private_key
 
     found = read_document(document)
-    if not isinstance(found.model, ConfigMapGenerator):
-        return document
+    if not isinstance(found.model, ConfigMapGenerator):  # the job that takes it does not read it again
+        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": document.tree.get("metadata")}
+        made = replace(document, tree=head)
+        problems[:] = [_at(problem, document, made) for problem in (*problems, *found.diagnostics)]
+        return made
     files: dict[str, bytes] = {}
     told: list[Diagnostic] = [*found.diagnostics]
     for index, each in enumerate(found.model.carried()):
