@@ -75,6 +75,13 @@ def carried_by(file: str, data: bytes) -> set[str]:
     return {_path(file, carried(entry).path) for tree in generators for entry in texts(tree, "files")}
 
 
+def carried_with(document: Document, read: Read) -> set[str]:
+    """The files that a TrainJob and what stands beside it are in, and those that generators there carry."""
+    files = {each.file for each in (document, *document.beside)}
+    data = {file: read(file) for file in files}
+    return files.union(*(carried_by(file, each) for file, each in data.items() if isinstance(each, bytes)))
+
+
 def _path(file: str, below: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), below))
 
