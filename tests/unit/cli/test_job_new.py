@@ -182,6 +182,14 @@ def test_a_file_that_is_not_python():
         script_of("def (", "train", "train.py")
 
 
+@pytest.mark.parametrize("as_written", [SOURCE.replace("\n", "\r\n"), f"\ufeff{SOURCE}"])
+def test_a_source_of_another_system_becomes_the_same_script(root, trainform, as_written):
+    (root / "train.py").write_bytes(as_written.encode())
+    ran = trainform("job", "new", "new", "--from-function", "train.py:train", "--root", str(root))
+    assert ran.code == 0, ran.err
+    assert (root / "jobs/new.py").read_bytes().decode() == script_of(SOURCE, "train", "train.py")
+
+
 def test_nothing_of_the_file_runs(root, trainform):
     (root / "train.py").write_text(f"open({str(root / 'ran')!r}, 'w')\n{SOURCE}")
     trainform("job", "new", "new", "--from-function", "train.py:train")
