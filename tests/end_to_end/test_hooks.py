@@ -71,6 +71,8 @@ def test_outside_of_git_nothing_can_be_required(tmp_path, environment):
         ("trainform.yaml", True),
         ("jobs/llm.yaml", True),
         ("jobs/llm.yaml.j2", True),
+        ("jobs/train.py", True),
+        ("ml/training/jobs/team/train.py", True),
         ("environments/prod/environment.yml", True),
         ("rendered/default/ml/llm/jobset-llm.yaml", False),
         ("README.md", False),

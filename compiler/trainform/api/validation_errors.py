@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from trainform.api import hints
 from trainform.api.advice import Advice, advice
 from trainform.api.advice.environment import ENVIRONMENT
+from trainform.api.advice.generator import GENERATOR
 from trainform.api.advice.job import ANY_OTHER, JOB, OLDER_VALUES
 from trainform.api.advice.runtime import RUNTIME
 from trainform.api.base import KUBERNETES, Model
 from trainform.api.environment import Environment
+from trainform.api.generator import ConfigMapGenerator
 from trainform.api.problems import Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
@@ -33,6 +35,7 @@ DIALECTS: dict[type[Model], dict[str, Advice]] = {
     TrainJob: JOB,
     Runtime: RUNTIME,
     Environment: ENVIRONMENT,
+    ConfigMapGenerator: GENERATOR,
 }
 
 SERVER_WRITTEN = {
@@ -158,8 +161,8 @@ class Reading:
 
     def _replaced(self, path: Path, row: Advice) -> Problem:
         why = "field of an older API" if row.older else "unknown field"
-        # The API server never sees an Environment.
-        fate = "" if self.model is Environment else ": the API server drops it silently"
+        # The API server never sees kinds of ours.
+        fate = "" if self.model in (Environment, ConfigMapGenerator) else ": the API server drops it silently"
         return Problem(path, "TF106", why + fate, row.hint)
 
     def _wrong_type(self, path: Path, due: str, value: Any) -> Iterator[Problem]:

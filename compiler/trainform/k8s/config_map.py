@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import a2b_base64
 from collections.abc import Iterator
 
 from trainform.k8s.names import config_key, quoted
@@ -19,11 +20,24 @@ def config_map_problems(tree: Tree) -> Iterator[SchemaProblem]:
         for key, value in table(tree, field).items():
             if reason := config_key(key):
                 yield SchemaProblem((field, key), "TF104", quoted(key, reason), "")
-            size += len(value.encode(errors="surrogatepass")) if isinstance(value, str) else 0
+            if not isinstance(value, str):
+                continue
+            data = value.encode(errors="surrogatepass") if field == "data" else _decoded(value)
+            if data is None:
+                yield SchemaProblem((field, key), "TF104", "must be base64", "write text into data")
+            size += len(data or b"")
     for key in table(tree, "data").keys() & table(tree, "binaryData").keys():
         yield SchemaProblem(("binaryData", key), "TF105", f'"{key}" is in data, too', "rename one of them")
     if size > MOST_BYTES:
         yield SchemaProblem(("data",), "TF647", too_large(size), SMALLER)
+
+
+def _decoded(text: str) -> bytes | None:
+    """Bytes as Go's `encoding/base64` reads them, which skips line ends."""
+    try:
+        return a2b_base64(text.replace("\r", "").replace("\n", ""), strict_mode=True)
+    except ValueError:
+        return None
 
 
 SMALLER = "put it into the image, or onto a volume"

@@ -192,3 +192,27 @@ def test_what_cannot_be_carried_is_an_error_at_its_entry(trainform, root, script
     assert told in errors[0]["message"]
     assert trainform("render").code == 2
     assert not (root / "rendered").exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "told"),
+    [
+        ("files: train.py", "TF102", "must be a list"),
+        ("files: {train.py: x}", "TF102", "must be a list"),
+        ("files: [train.py]\nimmutable: true", "TF101", "unknown field"),
+        ("files: [train.py]\nliterals: [a=b]", "TF106", "unknown field"),
+        ("files: [train.py]\noptions: {disableNameSuffixHash: true}", "TF106", "unknown field"),
+    ],
+)
+@pytest.mark.parametrize("file", ["llm.yaml", "files.yaml"])
+def test_a_mistake_in_a_generator_is_told_where_it_is(trainform, root, script, file, fields, code, told):
+    generator = f"apiVersion: trainform.dev/v1alpha1\nkind: ConfigMapGenerator\nmetadata: {{name: files}}\n{fields}\n"
+    (root / "jobs" / "config" / "zero3.json").unlink()
+    (root / "jobs" / "llm.yaml").write_text(job() + MOUNT)
+    with (root / "jobs" / file).open("a") as output:
+        output.write(f"---\n{generator}")
+    ran = trainform("validate", "--format", "json")
+    errors = [each for each in json.loads(ran.out)["diagnostics"] if each["severity"] == "error"]
+    assert (errors[0]["code"], errors[0]["file"], ran.code) == (code, f"jobs/{file}", 2)
+    assert errors[0]["message"].startswith(told)
+    assert not any("stream" in each["message"] for each in errors)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -308,6 +310,26 @@ def test_ci_can_install_from_git(new, trainform, ci):
     assert f'"{wanted}"' in (new / file).read_text()
     hooks = yaml.safe_load((new / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     assert [each["additional_dependencies"] for each in hooks] == [[wanted]] * 2
+
+
+@pytest.mark.parametrize("folder", [".", "ml/training"])
+def test_the_hooks_run_for_what_jobs_carry(tmp_path, trainform, folder):
+    top = tmp_path / "top"
+    subprocess.run(["git", "init", "--quiet", top], check=True)
+    trainform("init", str(top / folder))
+    hooks = yaml.safe_load((top / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    prefix = "" if folder == "." else f"{folder}/"
+    for each in hooks:
+        for file, runs in {"jobs/a/train.py": True, "environments/prod/k.yaml": True, "src/train.py": False}.items():
+            assert bool(re.search(each["files"], prefix + file)) is runs
+
+
+def test_quiet_prints_neither_what_was_written_nor_what_is_next(new, trainform):
+    assert trainform("init", "new", "--quiet") == (0, "", "")
+    what = ("--gpus", "1", "--command", "torchrun a.py", "--image", f"a@sha256:{'0' * 64}")
+    ran = trainform("job", "new", "llm", "--root", "new", "--quiet", *what)
+    assert (ran.code, ran.out) == (0, ""), ran.err
+    assert (new / "jobs/llm.yaml").is_file()
 
 
 SAMPLES = next(option for option in init.params if option.name == "samples").type.choices

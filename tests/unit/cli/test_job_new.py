@@ -42,6 +42,10 @@ async def later():
 
 class Thing:
     pass
+
+
+def scaled(rate: float = RATE) -> torch.Tensor:
+    pass
 '''
 
 
@@ -181,6 +185,7 @@ def test_the_script_is_where_the_command_expects_it(root, trainform, runtime, po
         ("decorated", "decorated has a decorator"),
         ("later", "later in train.py is no plain function"),
         ("Thing", "Thing in train.py is no plain function"),
+        ("scaled", "scaled uses RATE, torch from outside"),
     ],
 )
 def test_a_function_that_needs_more_than_itself(name, told):
@@ -188,9 +193,23 @@ def test_a_function_that_needs_more_than_itself(name, told):
         script_of(SOURCE, name, "train.py")
 
 
+@pytest.mark.parametrize("before", ["\f\n", "x = '\u2028'\n", "# \x1c\n", "x = 1\r\n"])
+def test_a_function_is_found_behind_what_only_other_readers_take_for_a_line_end(before):
+    text = 'def train():\n    """Blanks stay:\n        \n    """'
+    assert script_of(f"{before}{text}\n\n\ny = 2\n", "train", "train.py").startswith(f"{text}\n\n\nif __name__")
+
+
 def test_a_file_that_is_not_python():
     with pytest.raises(CannotCarry, match="is not Python"):
         script_of("def (", "train", "train.py")
+
+
+@pytest.mark.parametrize("as_written", [SOURCE.replace("\n", "\r\n"), f"\ufeff{SOURCE}"])
+def test_a_source_of_another_system_becomes_the_same_script(root, trainform, as_written):
+    (root / "train.py").write_bytes(as_written.encode())
+    ran = trainform("job", "new", "new", "--from-function", "train.py:train", "--root", str(root))
+    assert ran.code == 0, ran.err
+    assert (root / "jobs/new.py").read_bytes().decode() == script_of(SOURCE, "train", "train.py")
 
 
 def test_nothing_of_the_file_runs(root, trainform):

@@ -173,8 +173,15 @@ def two_jobs(root, trainform):
 
 def test_a_job_that_is_gone_is_removed(two_jobs, trainform):
     (two_jobs / "jobs" / "other.yaml").unlink()
-    assert trainform("render").out == f"removed {OTHER}\n1 job unchanged\n"
+    assert trainform("render") == (0, f"removed {OTHER}\n1 job unchanged\n", "")
     assert not (two_jobs / OTHER).parent.exists()
+
+
+@pytest.mark.parametrize("shard", ["1/2", "2/2"])
+def test_a_job_that_is_gone_is_no_strangers_for_any_shard(two_jobs, trainform, shard):
+    (two_jobs / "jobs" / "other.yaml").unlink()
+    ran = trainform("render", "--shard", shard)
+    assert (ran.code, ran.err) == (0, "")
 
 
 def test_with_a_job_nothing_is_removed(two_jobs, trainform):

@@ -91,6 +91,59 @@ def test_other_documents_of_a_file_keep_every_character(fleet, trainform, names,
     assert jobs(fleet.root)["two.yaml"] == left
 
 
+CARRIED = """\
+---
+apiVersion: trainform.dev/v1alpha1
+kind: ConfigMapGenerator
+metadata: {name: files}
+files: [train.py, zero3.json, common.json]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: b}
+"""
+NAMES = """\
+    env:
+    - {name: A, valueFrom: {configMapKeyRef: {name: files, key: train.py}}}
+    - {name: B, valueFrom: {configMapKeyRef: {name: settings, key: a}}}
+"""
+
+
+def test_what_stands_beside_a_job_and_what_it_carries_goes_with_it(fleet, root, trainform):
+    other = CARRIED.replace("name: files", "name: other").replace("train.py, zero3.json, ", "")
+    fleet.write("jobs/own.yaml", job("own") + NAMES + CARRIED)
+    fleet.write(
+        "jobs/shared.yaml", f"{job('one')}{NAMES}---\n{job('other')}{NAMES}{CARRIED.replace('zero3.json, ', '')}"
+    )
+    fleet.write("jobs/third.yaml", job("third") + other)
+    for name in ("train.py", "zero3.json", "common.json"):
+        fleet.write(f"jobs/{name}", "{}\n")
+    assert trainform("render").code == 0
+    before = jobs(root)
+    ran = trainform("retire", "own", "one")
+    assert "jobs/own.yaml: deleted: ml/own\n" in ran.out
+    assert "jobs/zero3.json: deleted\n" in ran.out
+    assert before.keys() - jobs(root).keys() == {"own.yaml", "zero3.json"}
+    assert jobs(root)["shared.yaml"] == before["shared.yaml"].partition("---\n")[2]
+    assert trainform("render").code == 0
+    assert trainform("retire", "other").code == 0
+    assert before.keys() - jobs(root).keys() == {"own.yaml", "zero3.json", "shared.yaml", "train.py"}
+    assert trainform("render").code == 0
+
+
+def test_a_job_is_as_young_as_what_it_carries(fleet, root, trainform):
+    fleet.write("jobs/own.yaml", job("own") + NAMES + CARRIED.replace(", common.json", ""))
+    fleet.write("jobs/train.py", "1\n")
+    fleet.write("jobs/zero3.json", "{}\n")
+    commit(fleet, YEARS["old"])
+    before = ("retire", "--before", "2026-01-01", "--dry-run", "--format", "json")
+    assert retired(trainform(*before)) == {"old", "older", "own", "pair"}
+    fleet.write("jobs/train.py", "2\n")
+    commit(fleet, YEARS["new"])
+    assert retired(trainform(*before)) == {"old", "older", "pair"}
+
+
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_line_endings_are_kept(fleet, trainform, ends):
     text = f"{OTHER}---\n{job('old')}---\n{OTHER.replace('notes', 'more')}".replace("\n", ends)

@@ -169,6 +169,10 @@ def test_what_cannot_be_copied_is_not_rendered_under_a_name_that_others_may_use(
         (CONFIG.replace("\ndata:", "\ndta:"), "TF101"),
         (CONFIG.replace('"{}"', '"' + "x" * (1024 * 1024 + 1) + '"'), "TF647"),
         (CONFIG + 'binaryData: {ds.json: ""}\n', "TF105"),
+        (CONFIG + 'binaryData: {a: "not base64"}\n', "TF104"),
+        (CONFIG + f'binaryData: {{a: "{"AAAA" * 2**19}"}}\n', "TF647"),
+        (CONFIG.replace("team: nlp", "team: a b"), "TF533"),
+        (CONFIG.replace("name: ds-config", "name: ds-config, annotations: {a/b/c: x}"), "TF533"),
     ],
 )
 def test_a_config_map_that_the_api_server_refuses_is_an_error_at_its_line(other, code):
@@ -177,6 +181,12 @@ def test_a_config_map_that_the_api_server_refuses_is_an_error_at_its_line(other,
     assert error["code"] == code
     assert error["line"] > job().count("\n")
     assert not result["jobs"][0]["objects"]
+
+
+def test_the_api_server_counts_the_bytes_of_binary_data_and_not_its_letters():
+    large = CONFIG + f'binaryData: {{a: "{"AAAA" * 300_000}\\n"}}\n'
+    assert told(job(), large, CLAIM) == []
+    assert len(objects(job(), large, CLAIM)) == 3
 
 
 def test_what_no_pod_mounts_is_told_and_not_rendered():

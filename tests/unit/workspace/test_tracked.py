@@ -59,6 +59,16 @@ def test_other_files_are_none_of_its_business(repository, file):
     assert lacking(repository) == []
 
 
+def test_a_file_that_a_job_carries_is_lacking_until_it_is_added(repository):
+    generator = "apiVersion: trainform.dev/v1alpha1\nkind: ConfigMapGenerator\nmetadata: {name: a}\nfiles: [train.py]\n"
+    repository.write("jobs/llm.yaml", f"{job('llm')}---\n{generator}")
+    repository.write("jobs/train.py", "")
+    repository.write("jobs/other.py", "")
+    assert lacking(repository) == ["jobs/train.py"]
+    repository.git("add", "jobs/train.py")
+    assert lacking(repository) == []
+
+
 def test_the_folders_are_those_of_the_settings(repository):
     repository.write("trainform.yaml", "jobs: work\nrendered: out\n")
     for file in ("jobs/a.yaml", "rendered/a.yaml", "work/b.yaml", "out/b.yaml"):

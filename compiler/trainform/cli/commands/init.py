@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import FAULTY, OK
-from trainform.cli.options import command
+from trainform.cli.options import command, is_quiet
 
 if TYPE_CHECKING:
     from trainform.workspace.bootstrap.choices import Choices, Site
@@ -192,15 +192,17 @@ def _tell(made: Bootstrap, following: Iterable[str]) -> None:
     from trainform.cli.terminal import print_line
     from trainform.diagnostics.order import counted
 
-    for path, _ in made.write:
+    for path, _ in made.write if not is_quiet() else ():
         print_line(f"wrote {path}")
-    if made.unchanged:
+    if made.unchanged and not is_quiet():
         print_line(f"{counted(made.unchanged, 'file')} unchanged")
     for path, text in made.told:
         print_line("")
         print_line(f"{path} exists; add to it what applies:")
         for line in text.splitlines():
             print_line(f"  {line}".rstrip())
+    if is_quiet():
+        return
     print_line("")
     print_line("next:")
     for line in following:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trainform.cli import FAULTY, OK, complete
-from trainform.cli.options import Command, chosen_root, root_option
+from trainform.cli.options import Command, chosen_root, is_quiet, root_option
 
 if TYPE_CHECKING:
     from trainform.workspace.bootstrap.writing import Bootstrap
@@ -112,16 +112,17 @@ def _tell(made: Bootstrap, root: str, name: str) -> int:
     from trainform.workspace.shards import ALL
     from trainform.workspace.validate import validate
 
-    for path, _ in made.write:
+    for path, _ in made.write if not is_quiet() else ():
         print_line(f"wrote {path}")
     file = made.write[-1][0] if made.write else ""
     found = validate(discover(root, paths=[f"{root}/{file}"]), ALL, 1) if file else None
     own = [each for each in found.diagnostics if each.file == file] if found else []
     print_diagnostics(own, sys.stderr)
-    print_line("")
-    print_line("next:")
-    for line in _next(name):
-        print_line(f"  {line}")
+    if not is_quiet():
+        print_line("")
+        print_line("next:")
+        for line in _next(name):
+            print_line(f"  {line}")
     return FAULTY if has_errors(own) else OK
 
 

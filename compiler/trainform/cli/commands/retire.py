@@ -89,7 +89,7 @@ def _print_text(done: Retired, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
     for file, data in sorted(done.edits.files.items()):
         names = ", ".join(job.name for job in done.edits.jobs if job.document.file == file)
-        print_line(f"{file}: {would}{'deleted' if data is None else 'edited'}: {names}")
+        print_line(f"{file}: {would}{'deleted' if data is None else 'edited'}{names and f': {names}'}")
     print_line("")
     print_text(render_text(done.diff, colour=wants_colour(sys.stdout)))
     if not dry_run:

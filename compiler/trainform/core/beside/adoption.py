@@ -12,6 +12,8 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.cluster.references import references
 from trainform.k8s.config_map import config_map_problems
 from trainform.k8s.names import dns1123_subdomain, quoted
+from trainform.k8s.rules.metadata import check_metadata
+from trainform.k8s.rules.parts import Found
 from trainform.k8s.tree import Tree, metadata_of, name_of, object_name, replaced, table, text, without_nulls
 from trainform.source import Document
 
@@ -56,9 +58,10 @@ def _own(plan: Plan, document: Document, kind: Kind) -> Tree | None:
         code, severity, message, hint, path = refused
         plan.report(code, message, severity=severity, hint=hint, place=document, path=path)
         return None
-    if tree["kind"] == "ConfigMap":
-        for problem in config_map_problems(tree):
-            plan.report(problem.code, problem.message, hint=problem.hint, place=document, path=problem.path)
+    found = Found(config_map_problems(tree) if tree["kind"] == "ConfigMap" else ())
+    check_metadata(metadata_of(tree), ("metadata",), found)
+    for problem in found:
+        plan.report(problem.code, problem.message, hint=problem.hint, place=document, path=problem.path)
     own = _copy(plan, tree) if kind.is_copied else _in_namespace(plan, tree)
     name = name_of(own)
     if reason := dns1123_subdomain(name):

@@ -98,6 +98,11 @@ def in_one_stream(documents: Sequence[Document], problems: Iterable[Diagnostic])
     return with_companions(documents, problems, lambda document: document.file, alone=True)
 
 
+def is_named(companion: Document, jobs: Iterable[Document]) -> bool:
+    """Whether one of these TrainJobs names it."""
+    return any(provided(companion.tree) in _texts(job.tree) for job in jobs)
+
+
 def _moved(problem: Diagnostic, new: dict[Document, Document]) -> Diagnostic:
     now = new.get(problem.place) if isinstance(problem.place, Document) else None
     return problem._replace(place=now) if now else problem

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from textwrap import dedent
 
 FROM_THE_MODULE = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
 
@@ -29,7 +28,7 @@ def script_of(source: str, name: str, where: str) -> str:
     if not isinstance(function, ast.FunctionDef):
         raise CannotCarry(f"{name} in {where} is no plain function: write a def that needs no await")
     _check_call(function)
-    text = _text(source, function)
+    text = f"{ast.get_source_segment(source, function)}\n"
     if outside := _names_from_outside(text, name):
         names = ", ".join(outside)
         raise CannotCarry(f"{name} uses {names} from outside: import or define that inside of the function")
@@ -48,16 +47,9 @@ def _check_call(function: ast.FunctionDef) -> None:
         raise CannotCarry(f"{function.name} has a decorator, which comes from outside: remove it")
 
 
-def _text(source: str, function: ast.FunctionDef) -> str:
-    assert function.end_lineno is not None  # the parser sets it
-    lines = source.splitlines(keepends=True)[function.lineno - 1 : function.end_lineno]
-    return dedent("".join(lines)).rstrip("\n") + "\n"
-
-
 def _names_from_outside(text: str, name: str) -> list[str]:
-    """What the function, or a function in it, takes from its module, sorted."""
-    (function,) = symtable.symtable(text, name, "exec").get_children()
-    tables, found = [function], set[str]()
+    """What the function, its signature, or a function in it takes from its module, sorted."""
+    tables, found = [symtable.symtable(text, name, "exec")], set[str]()
     while tables:
         table = tables.pop()
         tables += table.get_children()

@@ -119,7 +119,8 @@ def _script(given: str) -> str:
     if isinstance(data, Diagnostic):
         raise InvocationError(f"{file}: {data.message}", "--from-function")
     try:
-        return script_of(data.decode(), name, file)
+        # As Python reads it. With other line ends, the ConfigMap would hold it as binary data.
+        return script_of(data.decode("utf-8-sig").replace("\r\n", "\n"), name, file)
     except UnicodeDecodeError as error:
         raise InvocationError(f"{file} is not UTF-8", "--from-function") from error
     except CannotCarry as error:

@@ -10,6 +10,7 @@ from trainform.io.git import last_changes
 from trainform.k8s.tree import name_of, table, text
 from trainform.workspace.diff.versions import version_rendered
 from trainform.workspace.selection import job_id
+from trainform.workspace.shared.beside import carried_with
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -62,9 +63,11 @@ def choose(workspace: Workspace, jobs: Iterable[Job], criteria: Criteria) -> lis
     left = [job for job in jobs if not _is_kept(job, criteria.keep)]
     if criteria.finished is not None:
         left = [job for job in left if _has_ended(workspace, job, criteria.finished, criteria.outcomes)]
-    if criteria.before is not None and left:
-        changed = last_changes(workspace.repository.root, {job.document.file for job in left})
-        left = [job for job in left if changed.get(job.document.file, criteria.before) < criteria.before]
+    before = criteria.before
+    if before is not None and left:
+        files = {id(job): carried_with(job.document, workspace.repository.read) for job in left}
+        changed = last_changes(workspace.repository.root, set[str]().union(*files.values()))
+        left = [job for job in left if all(changed.get(each, before) < before for each in files[id(job)])]
     return left
 
 

@@ -98,7 +98,7 @@ def _chosen(workspace: Workspace, asked: Sequence[str], criteria: Criteria) -> t
         jobs = choose(workspace, jobs_of(environments), criteria)
     except GitError as error:
         raise InvocationError(f"the age of jobs is not known: {error}") from error
-    edits = remove_jobs(workspace.repository, jobs)
+    edits = remove_jobs(workspace.repository, jobs, workspace.job_files)
     return edits, problems + edits.left
 
 

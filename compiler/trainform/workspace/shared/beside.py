@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic, Path
@@ -75,6 +75,13 @@ def carried_by(file: str, data: bytes) -> set[str]:
     return {_path(file, carried(entry).path) for tree in generators for entry in texts(tree, "files")}
 
 
+def carried_with(document: Document, read: Read) -> set[str]:
+    """The files that a TrainJob and what stands beside it are in, and those that generators there carry."""
+    files = {each.file for each in (document, *document.beside)}
+    data = {file: read(file) for file in files}
+    return files.union(*(carried_by(file, each) for file, each in data.items() if isinstance(each, bytes)))
+
+
 def _path(file: str, below: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(file), below))
 
@@ -104,8 +111,11 @@ def _generated(document: Document, read: Read, problems: list[Diagnostic]) -> Do
     from trainform.core.secrets import find_private_key
 
     found = read_document(document)
-    if not isinstance(found.model, ConfigMapGenerator):
-        return document
+    if not isinstance(found.model, ConfigMapGenerator):  # the job that takes it does not read it again
+        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": document.tree.get("metadata")}
+        made = replace(document, tree=head)
+        problems[:] = [_at(problem, document, made) for problem in (*problems, *found.diagnostics)]
+        return made
     files: dict[str, bytes] = {}
     told: list[Diagnostic] = [*found.diagnostics]
     for index, each in enumerate(found.model.carried()):

@@ -3,6 +3,7 @@ own, so two branches never disagree about one."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from trainform.io.paths import LOCKS, snapshot_file
 from trainform.io.place import file_error
 from trainform.output import flux
 from trainform.output.kustomization import FILE
+from trainform.output.layout import job_folder
 from trainform.workspace.lockfile import LockFile
 from trainform.workspace.shared.survey import Finding, Survey
 from trainform.workspace.state import edited_by_hand
@@ -51,7 +53,10 @@ def _add_namespaces(plan: ChangeSet, workspace: Workspace, options: BuildOptions
         findings: Iterable[Finding] = survey.findings()
     else:
         findings = survey.lacking({job[:2] for job in plan.jobs})
+    going = {job_folder(workspace.repository.settings.rendered, *job) for job in plan.gone}
     for each in findings:
+        if each.state == "foreign" and posixpath.dirname(each.path) in going:
+            continue  # a manifest that this run, or that of another shard, removes
         if not options.environments or _environment(each.path, workspace) in options.environments:
             _settle(each, plan)
 
