@@ -219,6 +219,35 @@ def test_a_job_called_as_the_object_of_another(place, layout):
     assert place.trainform("check")[0] == 0
 
 
+SECRET = """\
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: {name}}}
+spec: {{secretStoreRef: {{name: vault, kind: ClusterSecretStore}}, target: {{name: {name}}}}}
+"""
+
+
+def reading(name: str, secret: str) -> str:
+    """A job whose trainer reads a Secret that stands beside it."""
+    env = f"    env: [{{name: TOKEN, valueFrom: {{secretKeyRef: {{name: {secret}, key: token}}}}}}]\n"
+    return job(name).replace("    numNodes:", f"{env}    numNodes:") + SECRET.format(name=secret)
+
+
+@pytest.mark.parametrize("layout", ["per-object", "per-job"])
+@pytest.mark.parametrize(("secret", "code"), [("x", 2), ("z", 0)])
+def test_two_jobs_whose_companions_get_one_name(place, layout, secret, code):
+    """`a` with its `b-x`, and `a-b` with its `x`."""
+    place.write("environments/prod/environment.yaml", environment(layout=layout))
+    assert place.trainform("upgrade", "--all")[0] == 0
+    place.write("jobs/one/a.yaml", reading("a", "b-x"))
+    place.write("jobs/two/a-b.yaml", reading("a-b", secret))
+    ended, printed = place.trainform("render")
+    assert ended == 0, printed
+    ended, printed = place.trainform("check")
+    assert (ended, "jobs/two/a-b.yaml: error TF735" in printed) == (code, code == 2), printed
+
+
 @pytest.mark.parametrize(("key", "value"), [("jobs", "none"), ("rendered", "other"), ("environments", "none")])
 def test_settings_that_look_away(place, key, value):
     """What was rendered before is still there, and is reported."""

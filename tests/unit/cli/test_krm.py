@@ -264,3 +264,9 @@ def test_no_list_of_objects(krm, text, code):
     ran = krm(text, code=2)
     assert [result["tags"]["code"] for result in results(ran)] == [code]
     assert code in ran.err
+
+
+def test_a_function_cannot_carry_files(krm):
+    """It reads one list, and runs where no file of the repository is."""
+    generator = "- {apiVersion: trainform.dev/v1alpha1, kind: ConfigMapGenerator, metadata: {name: s}, files: [a.py]}\n"
+    assert "error TF648 files" in krm(listed(JOB, generator), code=2).err

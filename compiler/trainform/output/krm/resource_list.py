@@ -63,6 +63,7 @@ def read_list(data: bytes, file: str) -> ResourceList:
     if len(found.items) > MAX_DOCUMENTS:
         message = f"the list has more than {MAX_DOCUMENTS:,} items"
         found.diagnostics.append(Diagnostic("TF004", "error", message, "run the function on fewer", place=whole))
+    found.diagnostics += (_without_files(each) for each in found.items if _is_generator(each))
     inner = {document.prefix: document for document in (*found.items, *filter(None, [found.config]))}
     found.diagnostics = [_within(problem, whole, inner) for problem in found.diagnostics]
     return found
@@ -78,6 +79,17 @@ def _plain_list(documents: list[Document], problems: list[Diagnostic]) -> Resour
     place = documents[0] if documents else None
     wrong = Diagnostic("TF720", "error", message, "run this as a KRM function; see docs/ci.md", place=place)
     return ResourceList(diagnostics=[*problems, *([] if problems else [wrong])])
+
+
+def _is_generator(item: Document) -> bool:
+    return item.tree.get("kind") == "ConfigMapGenerator" and str(item.tree.get("apiVersion")).startswith(
+        "trainform.dev/"
+    )
+
+
+def _without_files(item: Document) -> Diagnostic:
+    hint = "write a ConfigMap, or run trainform in the repository"
+    return Diagnostic("TF648", "error", "a function has no files beside it that could be read", hint, ("files",), item)
 
 
 def _within(problem: Diagnostic, whole: Document, inner: Mapping[Path, Document]) -> Diagnostic:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from trainform.core.gitops import ALPHABET, LENGTH
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io import paths
@@ -142,26 +141,39 @@ def _verify_chunk(
 
 
 def _namesakes(jobs: Mapping[JobId, str], locks: LockStore) -> Iterator[Diagnostic]:
-    """An error for each of these `jobs`, with their files, that is called as an object of another one, which has its
-    name from its contents: an engine would apply one over the other."""
+    """An error for each of these `jobs`, with their files, that has an object of another one: an engine would apply one
+    over the other, and remove both with the first. Names of objects begin with the job's, so only a job whose name
+    begins with the other's can: `llm-4n4mkmrz` as the hashed name of `llm`; `a-b` with its `x`, `a` with its `b-x`."""
+    known = {*locks.ids()}
     for job, file in jobs.items():
         *place, name = job
-        hashed = _HASHED.fullmatch(name)
-        other = (job[0], job[1], hashed[1]) if hashed else job
-        if other != job and locks.lockfile(other) and _holds(locks, job, name) and _holds(locks, other, name):
-            message = f'{"/".join(place)}/{other[2]} has an object called "{name}", too: one would replace the other'
-            yield file_error("TF735", file, message, "give the TrainJob another name")
+        others = [(job[0], job[1], name[: found.start()]) for found in re.finditer("-", name)]
+        for other in filter(known.__contains__, others):
+            if shared := _shared(locks, job, other):
+                who = "/".join([*place, other[2]])
+                message = f'{who} has an object called "{shared}", too: one would replace the other'
+                yield file_error("TF735", file, message, "give the TrainJob another name")
+                break
 
 
-_HASHED = re.compile(rf"(.+)-[{ALPHABET}]{{{LENGTH}}}")
-"""What an object is called under `naming: content-hash`."""
+def _shared(locks: LockStore, job: JobId, other: JobId) -> str:
+    """The name of an object that two jobs have; empty without. Their files are only read if some are called alike."""
+    known = locks.lockfile(other)
+    own = locks.lockfile(job) if known else None
+    if not known or not own or not known.lock.files.keys() & own.lock.files.keys():
+        return ""
+    common = _objects(locks, job) & _objects(locks, other)
+    return min(name for _, name in common).decode(errors="replace") if common else ""
 
 
-def _holds(locks: LockStore, job: JobId, name: str) -> bool:
-    """Whether an object of that name is among a job's manifests."""
+_OBJECT = re.compile(rb"^kind: (\S+)\nmetadata:\n  name: (\S+)$", re.MULTILINE)
+"""Kind and name of each object in a manifest as trainform writes it."""
+
+
+def _objects(locks: LockStore, job: JobId) -> set[tuple[bytes, bytes]]:
     folder = job_folder(locks.repository.settings.rendered, *job)
     found = paths.folder_bytes(locks.repository.root, folder).values()
-    return any(f"\n  name: {name}\n".encode() in data for data in found if data)
+    return {each for data in found if data for each in _OBJECT.findall(data)}
 
 
 def _remember(found: Verification, examination: Examination, chunk: Chunk) -> None:
