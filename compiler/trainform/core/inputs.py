@@ -16,7 +16,7 @@ from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, fact_kind
-from trainform.k8s.tree import Tree, metadata_of
+from trainform.k8s.tree import Tree, metadata_of, text
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _place(inputs: Inputs, item: Input) -> None:
     if runtime_of(item.document.tree):
         inputs.companions.append(item)
         return
-    if key[0] in ENCRYPTED and is_key_file(item.document.tree):
+    if key[0] in ENCRYPTED and is_key_file(item.document.tree) and text(item.document.tree, "apiVersion"):
         inputs.keys.setdefault(key[1:], item.document.tree)
         return
     inputs.diagnostics.extend(item.diagnostics)

@@ -7,7 +7,7 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from trainform.k8s.tree import Tree, metadata_of, table
+from trainform.k8s.tree import Tree, metadata_of, table, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,10 +131,10 @@ def _entries(tree: Tree) -> list[tuple[object, object]]:
 
 
 def key_files(trees: Iterable[Tree]) -> KeyFiles:
-    """The `trees` that hold keys and name their namespace; the first of each name."""
+    """The `trees` that hold keys and can be rendered: with an API version and a namespace; the first of each name."""
     found: KeyFiles = {}
     for tree in filter(is_key_file, trees):
         namespace, name = (metadata_of(tree).get(key) for key in ("namespace", "name"))
-        if isinstance(namespace, str) and isinstance(name, str):
+        if isinstance(namespace, str) and isinstance(name, str) and text(tree, "apiVersion"):
             found.setdefault((namespace, name), tree)
     return found

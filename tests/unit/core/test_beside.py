@@ -258,3 +258,14 @@ def test_a_generator_in_a_stream_has_no_files():
         "apiVersion: trainform.dev/v1alpha1\nkind: ConfigMapGenerator\nmetadata: {name: ds-config}\nfiles: [ds.json]\n"
     )
     assert ("TF648", "error") in told(job(), generator, CLAIM)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "apiRersion: v1\n", "apiVersion: [v1]\n", "apiVersion: /v1\n", "apiVersion: v1/\n"]
+)
+def test_an_object_without_a_valid_api_version_is_told_and_never_rendered(wrong):
+    result = compiled(job(), CONFIG.replace("apiVersion: v1\n", wrong), CLAIM)
+    found = [*result["diagnostics"], *(each for one in result["jobs"] for each in one["diagnostics"])]
+    assert any(each["severity"] == "error" for each in found) or wrong in ("apiVersion: /v1\n", "apiVersion: v1/\n")
+    rendered = [tree for one in result["jobs"] for tree in one["objects"]]
+    assert not any(tree["kind"] == "ConfigMap" for tree in rendered)

@@ -181,6 +181,17 @@ def test_what_is_refused(objects, code, message):
     assert message in error.message
 
 
+@pytest.mark.parametrize("version", [None, "", ["bitnami.com/v1alpha1"]])
+def test_a_key_file_without_an_api_version_is_none(version):
+    file = sealed_file()
+    file = {key: value for key, value in file.items() if key != "apiVersion"} | (
+        {} if version is None else {"apiVersion": version}
+    )
+    codes = {error.code for error in errors(compiled(MPI, SEALED, file))}
+    assert "TF324" in codes
+    assert len(codes) == 2  # and what is wrong with the file
+
+
 @pytest.mark.parametrize("file", [None, copied_from_another_job()])
 def test_the_command_that_mends_it_is_named(file):
     (error,) = errors(compiled(MPI, SEALED, *filter(None, [file])))

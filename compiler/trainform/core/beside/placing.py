@@ -44,7 +44,8 @@ stream: in a repository, its ConfigMap takes its place."""
 
 def kind_of(tree: Tree) -> Kind | None:
     """The kind of companion that an object may be; None for any other object, and for key files of jobs."""
-    kind = KINDS.get((text(tree, "apiVersion").rpartition("/")[0], text(tree, "kind")))
+    group, slash, version = text(tree, "apiVersion").rpartition("/")
+    kind = KINDS.get((group, text(tree, "kind"))) if version and bool(group) == bool(slash) else None
     return None if kind is None or not name_of(tree) or "sops" in tree or holds_job_keys(tree) else kind
 
 
