@@ -24,7 +24,7 @@ def test_no_two_secrets_share_a_file():
     assert files == {"a.b-c.yaml", "a-b.c.yaml"}
 
 
-HEAD = {"metadata": {"name": "s", "namespace": "ml"}}
+HEAD = {"apiVersion": "v1", "metadata": {"name": "s", "namespace": "ml"}}
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,10 @@ HEAD = {"metadata": {"name": "s", "namespace": "ml"}}
         ({"kind": "Secret", "data": {".dockerconfigjson": "e30="}, **HEAD}, False),
         ({"kind": "Secret", "data": "?", **HEAD}, False),
         ({"kind": "Queue", **HEAD}, False),
-        ({"kind": "SealedSecret", "metadata": {"name": "s"}}, False),
-        ({"kind": "SealedSecret", "metadata": ["?"]}, False),
+        ({"kind": "SealedSecret", **HEAD, "apiVersion": ["v1"]}, False),
+        ({"kind": "SealedSecret", "metadata": HEAD["metadata"]}, False),
+        ({"kind": "SealedSecret", **HEAD, "metadata": {"name": "s"}}, False),
+        ({"kind": "SealedSecret", **HEAD, "metadata": ["?"]}, False),
         ({}, False),
     ],
 )
