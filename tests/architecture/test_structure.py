@@ -16,7 +16,7 @@ PLUGINS = ROOT / "plugins" / "trainform_plugins"
 COMMANDS = COMPILER / "cli" / "commands"
 
 MODULES_OF_A_FOLDER = 20
-LINES_OF_CLI = 900
+LINES_OF_CLI = 700
 
 
 def circles(imports: dict[str, set[str]]) -> list[list[str]]:

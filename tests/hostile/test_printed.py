@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
-from trainform.cli.streams import EscapedStream
 from trainform.diagnostics.escape import json_text, log, one_line
+from trainform.io.streams import EscapedStream
 
 COMMANDS_OF_CI = (
     "\n::error::forged",

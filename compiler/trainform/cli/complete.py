@@ -1,7 +1,6 @@
 """What a shell offers after the Tab key: names of jobs, environments, runtimes and files of the repository.
 
-Nothing is compiled, so it is fast: jobs are known by their lockfiles, and those that were never rendered by the names
-of their files. A repository that cannot be read offers nothing.
+A repository that cannot be read offers nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +34,9 @@ def _offering(names: Callable[[Repository], Iterable[str]]) -> Complete:
 
 
 def _jobs(repository: Repository) -> Iterable[str]:
-    from trainform.io.paths import locked_jobs
+    from trainform.workspace.selection import names_to_offer
 
-    locked = locked_jobs(repository.root)
-    yield from (f"{namespace}/{name}" for _, namespace, name in locked)
-    yield from (name for _, _, name in locked)
-    yield from repository.jobs().files
+    return names_to_offer(repository)
 
 
 def _environments(repository: Repository) -> Iterable[str]:

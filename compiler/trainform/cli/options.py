@@ -83,20 +83,13 @@ def _set_volume(ctx: click.Context, param: click.Parameter, given: bool) -> None
         raise click.UsageError("--quiet and --verbose exclude each other", ctx)
 
 
-QUIET = click.Option(
-    ["-q", "--quiet"],
-    is_flag=True,
-    expose_value=False,
-    callback=_set_volume,
-    help="Print only problems and results: no progress, and not what was written.",
-)
-VERBOSE = click.Option(
-    ["-v", "--verbose"],
-    is_flag=True,
-    expose_value=False,
-    callback=_set_volume,
-    help="Print every problem, where otherwise the rest is counted.",
-)
+def _volume(name: str, text: str) -> click.Option:
+    flags = [f"-{name[0]}", f"--{name}"]
+    return click.Option(flags, is_flag=True, expose_value=False, callback=_set_volume, help=text)
+
+
+QUIET = _volume("quiet", "Print only problems and results: no progress, and not what was written.")
+VERBOSE = _volume("verbose", "Print every problem, where otherwise the rest is counted.")
 
 
 def is_quiet() -> bool:

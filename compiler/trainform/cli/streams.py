@@ -2,78 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TextIO
+from typing import TextIO
 
-from trainform.diagnostics.escape import log
-
-
-class EscapedStream(io.TextIOBase):
-    """Writes text to `stream` without what a terminal or a CI system would obey. It writes whole lines, so that no
-    command gets through in pieces; `flush` writes the rest."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._pending: list[str] = []
-        self._styles = wants_colour(stream)
-
-    def write(self, text: str, /) -> int:
-        head, newline, tail = text.rpartition("\n")
-        if newline:
-            self._pending.append(head + newline)
-            self._write_pending()
-        self._pending.append(tail)
-        return len(text)
-
-    def _write_pending(self) -> None:
-        text = "".join(self._pending)
-        self._pending.clear()
-        self._stream.write(log(text, styles=self._styles))
-
-    def close(self) -> None:
-        """Left to whoever opened the stream below: Python 3.13 would flush here, and tell an error a second time."""
-
-    def flush(self) -> None:
-        self._write_pending()
-        self._stream.flush()
-
-    @property
-    def buffer(self) -> IO[bytes]:
-        """For bytes that are escaped already, in their own language."""
-        self.flush()
-        return self._stream.buffer
-
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._stream.fileno()
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._stream.encoding
-
-    @property
-    def errors(self) -> str | None:  # type: ignore[override]
-        return self._stream.errors
+from trainform.io.streams import EscapedStream
+from trainform.io.streams import wants_colour as wants_colour
 
 
 def is_terminal(stream: TextIO) -> bool:
     """Whether somebody reads along."""
     return stream.isatty()
-
-
-def wants_colour(stream: TextIO) -> bool:
-    """Whether to color text: only on a terminal that supports it, and not if NO_COLOR is set."""
-    dumb = os.environ.get("TERM") == "dumb"
-    return stream.isatty() and not dumb and not os.environ.get("NO_COLOR")
 
 
 def draw(stream: TextIO, line: str) -> None:
