@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from generated import written
+
 from trainform.diagnostics.codes import CODES
 
 FOLDER = Path(__file__).parents[1] / "docs" / "codes"
@@ -43,15 +45,5 @@ def _name(code: str) -> str:
     return f"[{code}]({code}.md)" if (FOLDER / f"{code}.md").exists() else code
 
 
-def main() -> int:
-    if "--verify" not in sys.argv[1:]:
-        INDEX.write_text(index(), encoding="utf-8")
-        return 0
-    if INDEX.read_text(encoding="utf-8") == index():
-        return 0
-    print(f"{INDEX} is not current: run python scripts/code_pages.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(written(INDEX, index, "code_pages.py"))

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from generated import written
+
 from trainform import plugin
 
 PAGE = Path(__file__).parents[1] / "docs" / "plugin-api.md"
@@ -68,15 +70,5 @@ def _value(thing: Any) -> str:
     return f": `{text}`" if len(text) <= LONGEST and not text.startswith("<") else ""
 
 
-def main() -> int:
-    if "--verify" not in sys.argv[1:]:
-        PAGE.write_text(reference(), encoding="utf-8")
-        return 0
-    if PAGE.read_text(encoding="utf-8") == reference():
-        return 0
-    print(f"{PAGE} is not current: run python scripts/plugin_reference.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(written(PAGE, reference, "plugin_reference.py"))

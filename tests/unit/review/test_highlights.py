@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trainform.review.diff.highlights import CONTAINER_FIELDS, OBJECT_FIELDS, POD_FIELDS, TEMPLATE_FIELDS
+from trainform.review.diff.highlight_fields import CONTAINER_FIELDS, OBJECT_FIELDS, POD_FIELDS, TEMPLATE_FIELDS
 from trainform.review.diff.html import render_html
 from trainform.review.diff.markdown import LIMIT, render_markdown
 from trainform.review.diff.model import Diff, JobDiff, diff_job
