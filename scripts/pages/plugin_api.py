@@ -1,19 +1,13 @@
-"""Write the reference of the plugin API, `docs/plugin-api.md`, from its docstrings; with `--verify`, fail if it is not
-current."""
+"""The reference of the plugin API, from its docstrings."""
 
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-from generated import written
 
 from trainform import plugin
 
-PAGE = Path(__file__).parents[1] / "docs" / "plugin-api.md"
 HEAD = """\
 # Plugin API
 
@@ -68,7 +62,3 @@ def _first(thing: Any) -> str:
 def _value(thing: Any) -> str:
     text = repr(thing)
     return f": `{text}`" if len(text) <= LONGEST and not text.startswith("<") else ""
-
-
-if __name__ == "__main__":
-    sys.exit(written(PAGE, reference, "plugin_reference.py"))

@@ -1,18 +1,14 @@
-"""Write the index of the pages about codes, `docs/codes/README.md`; with `--verify`, fail if it is not current.
+"""The index of the pages about codes.
 
 Each page, `docs/codes/TF605.md`, is written by hand: cause, an example if one stream can show it, and the cure."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-
-from generated import written
 
 from trainform.diagnostics.codes import CODES
 
-FOLDER = Path(__file__).parents[1] / "docs" / "codes"
-INDEX = FOLDER / "README.md"
+FOLDER = Path(__file__).parents[2] / "docs" / "codes"
 
 GROUPS = {
     "TF0": "Source text",
@@ -43,7 +39,3 @@ def index() -> str:
 
 def _name(code: str) -> str:
     return f"[{code}]({code}.md)" if (FOLDER / f"{code}.md").exists() else code
-
-
-if __name__ == "__main__":
-    sys.exit(written(INDEX, index, "code_pages.py"))
