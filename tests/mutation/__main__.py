@@ -25,6 +25,8 @@ from mutation.mutants import Mutant, sample
 from mutation.table import TESTS
 
 PROJECT = Path(__file__).parents[2]
+LONGEST = 3600
+"""Seconds that the tests of a module may take without a mutant, on a busy machine too."""
 PATIENCE = 5
 """A mutant whose tests take so many times as long as without it is noticed: it does not end."""
 
@@ -47,7 +49,7 @@ def measured(module: str, count: int, seed: int) -> float:
     file = _file(module)
     source = file.read_text(encoding="utf-8")
     start = time.monotonic()
-    if _is_noticed(module, file, source, TESTS[module], 600):
+    if _is_noticed(module, file, source, TESTS[module], LONGEST):
         sys.exit(f"{module}: its tests fail without any mutant")
     limit = PATIENCE * (time.monotonic() - start) + 10
     chosen, unnoticed = sample(source, count, seed), 0
