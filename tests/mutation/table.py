@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files"
+_GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files_in_any_order_of_documents"
 _RENDER = (
     "tests/unit/workspace",
     "tests/unit/cli/test_render.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mutation.__main__ import _file
+from mutation.__main__ import PROJECT, _file
 from mutation.mutants import mutants, sample
 from mutation.table import TESTS
 from support.golden import ROOT
@@ -72,3 +72,11 @@ def test_the_table_names_files_that_are_there(module):
     assert _file(module).is_file()
     for path in TESTS[module]:
         assert (ROOT.parent / path.partition("::")[0]).exists()
+
+
+@pytest.mark.parametrize("named", sorted({each for tests in TESTS.values() for each in tests}))
+def test_the_table_names_tests_that_exist(named):
+    file, _, function = named.partition("::")
+    path = PROJECT / file
+    assert path.exists()
+    assert not function or f"\ndef {function}(" in path.read_text()
