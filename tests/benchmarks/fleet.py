@@ -22,6 +22,10 @@ DIFF = "diff"
 ONE_JOB_RENDER = "render, one job changed"
 ONE_JOB_DIFF = "diff, one job changed"
 ONE_JOB_CHECK = "check --base HEAD, one job changed"
+CI_VALIDATE = "validate, in a fresh clone with one job changed"
+CI_CHECK = "check --base HEAD, likewise"
+CI_DIFF = "diff --format markdown, likewise"
+CI = "ci, which does all three, likewise"
 ONE_RUNTIME_RENDER = "render, one runtime changed (frozen)"
 ONE_RUNTIME_DIFF = "diff, one runtime changed"
 ONE_RUNTIME_UPGRADE = "upgrade, one runtime changed"
@@ -107,6 +111,10 @@ class Fleet:
                 ONE_JOB_DIFF: lambda: trainform(root, "diff", codes=(1,)),
                 ONE_JOB_RENDER: lambda: trainform(root, "render"),
                 ONE_JOB_CHECK: lambda: trainform(root, "check", "--base", "HEAD"),
+                CI_VALIDATE: lambda: trainform(forgotten(root), "validate"),
+                CI_CHECK: lambda: trainform(forgotten(root), "check", "--base", "HEAD"),
+                CI_DIFF: lambda: trainform(forgotten(root), "diff", "--format", "markdown", codes=(1,)),
+                CI: lambda: trainform(forgotten(root), "ci", codes=(1,)),
             }
             yield one_round(steps, self.round_title(number))
             commit(root)

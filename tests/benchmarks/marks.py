@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks import engines, fleet, peers, starts
@@ -71,6 +71,11 @@ def _share_of_cold(name: str, jobs: int) -> Callable[[Figures], float]:
     return lambda figures: figures[mixed(jobs)][name].wall / figures[mixed(jobs)][fleet.COLD].wall
 
 
+def _over_dearest(name: str, others: Sequence[str], jobs: int) -> Callable[[Figures], float]:
+    """Wall time over that of the slowest of the others."""
+    return lambda figures: figures[mixed(jobs)][name].wall / max(figures[mixed(jobs)][each].wall for each in others)
+
+
 def _seconds(name: str, jobs: int) -> Callable[[Figures], float]:
     return lambda figures: figures[mixed(jobs)][name].wall
 
@@ -112,6 +117,12 @@ MARKS = [
     Mark("100,000 jobs, one changed: render", 5, "s", _seconds(fleet.ONE_JOB_RENDER, 100_000)),
     Mark("100,000 jobs, one changed: check --base HEAD", 5, "s", _seconds(fleet.ONE_JOB_CHECK, 100_000)),
     Mark("100,000 jobs, one changed: diff", 5, "s", _seconds(fleet.ONE_JOB_DIFF, 100_000)),
+    Mark(
+        "10,000 jobs, one changed: ci, relative to the slowest of validate, check and diff",
+        1.2,
+        "x",
+        _over_dearest(fleet.CI, (fleet.CI_VALIDATE, fleet.CI_CHECK, fleet.CI_DIFF), 10_000),
+    ),
     Mark(
         "compile one torch job, in process",
         0.2,

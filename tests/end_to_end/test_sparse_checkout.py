@@ -12,6 +12,7 @@ COMMANDS = {
     "upgrade": ["upgrade", "--all"],
     "check": ["check"],
     "check --base": ["check", "--base", "HEAD"],
+    "ci": ["ci"],
     "diff": ["diff"],
     "report": ["report"],
     "rerun": ["rerun", "llm"],

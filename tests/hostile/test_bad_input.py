@@ -20,6 +20,7 @@ COMMANDS = (
     ("validate", "--format", "junit"),
     ("check",),
     ("check", "--base", "HEAD"),
+    ("ci",),
     ("diff",),
     ("diff", "--format", "json"),
     ("diff", "--format", "markdown"),

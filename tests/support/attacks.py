@@ -9,8 +9,8 @@ from support.repositories import Repository, environment, job, runtime
 from trainform.cli import BUG
 
 COMMANDS = (
-    "render", "check", "check --base HEAD", "validate", "diff", "upgrade --all", "explain ml/llm", "capacity", "report",
-    "runtimes", "rerun ml/llm", "keys", "init . --env prod", "cmp generate", "cmp parameters",
+    "render", "check", "check --base HEAD", "ci --base HEAD", "validate", "diff", "upgrade --all", "explain ml/llm",
+    "capacity", "report", "runtimes", "rerun ml/llm", "keys", "init . --env prod", "cmp generate", "cmp parameters",
 )  # fmt: skip
 """Each way in which trainform reads a repository."""
 

@@ -13,6 +13,7 @@ from trainform.diagnostics.suggest import did_you_mean
 COMMANDS = (
     "capacity",
     "check",
+    "ci",
     "cmp",
     "completion",
     "diff",

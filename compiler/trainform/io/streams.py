@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-from typing import IO, TextIO
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import IO, TextIO, TypeVar
 
 from trainform.diagnostics.escape import log
+
+Result = TypeVar("Result")
 
 
 class EscapedStream(io.TextIOBase):
@@ -60,6 +64,17 @@ class EscapedStream(io.TextIOBase):
     @property
     def errors(self) -> str | None:  # type: ignore[override]
         return self._stream.errors
+
+
+def captured(work: Callable[[], Result]) -> tuple[Result, bytes]:
+    """The result of `work`, and what it prints, escaped as on standard output."""
+    data = io.BytesIO()
+    below = io.TextIOWrapper(data, encoding="utf-8", newline="\n", write_through=True)
+    stream = EscapedStream(below)
+    with redirect_stdout(stream):
+        result = work()
+    stream.flush()
+    return result, data.getvalue()
 
 
 def wants_colour(stream: TextIO) -> bool:

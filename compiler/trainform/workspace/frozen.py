@@ -18,6 +18,7 @@ from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
     from trainform.core.catalogue import Catalogue
+    from trainform.core.compile import Compilation
     from trainform.io.repository import Repository
     from trainform.source import Document
 
@@ -143,16 +144,21 @@ def _compiled(
             plugins=inputs.plugins.plugins,
             partial=True,
         )
-    layout = layout_of(compilation.inputs.environment)
     pins = jobs[0].lock.pins
     then = CurrentInputs(pins.compiler, pins.plugins, pins.plugin_code, compilation.inputs, catalogue)
-    rebuilt = {
-        (inputs.name, job.namespace, job.name): Rebuilt(job_files(job.objects, layout), then.pins(job))
+    codes = {failure.code for failure in compilation.failures}
+    failed = [each for job in compilation.jobs for each in job.diagnostics if each.code in codes]
+    return files_and_pins(inputs.name, compilation, then), failed
+
+
+def files_and_pins(environment: str, compilation: Compilation, inputs: CurrentInputs) -> dict[JobId, Rebuilt]:
+    """What rendering gives of each compiled job that has no error."""
+    layout = layout_of(compilation.inputs.environment)
+    return {
+        (environment, job.namespace, job.name): Rebuilt(job_files(job.objects, layout), inputs.pins(job))
         for job in compilation.jobs
         if job.objects
     }
-    codes = {failure.code for failure in compilation.failures}
-    return rebuilt, [each for job in compilation.jobs for each in job.diagnostics if each.code in codes]
 
 
 def layout_of(environment: Any) -> Layout:

@@ -33,6 +33,10 @@ class SourceDocuments:
     digests: dict[str, str] = field(default_factory=dict)
     unsettled: set[str] = field(default_factory=set)
 
+    def copied(self) -> SourceDocuments:
+        """Other lists of the same documents."""
+        return SourceDocuments([*self.documents], [*self.diagnostics], {**self.digests}, {*self.unsettled})
+
     def add(self, other: SourceDocuments) -> None:
         self.documents += other.documents
         self.diagnostics += other.diagnostics

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.workspace.compilation import Outcome
     from trainform.workspace.discovery import Workspace
+    from trainform.workspace.fingerprint import CurrentInputs
     from trainform.workspace.inputs import EnvironmentInputs
 
 
@@ -40,22 +42,27 @@ class Validation:
     failures: list[PluginFailure] = field(default_factory=list)
     judged: Judgement = field(default_factory=Judgement)
 
+    @classmethod
+    def merge(cls, parts: Sequence[Validation], *, complete: bool) -> Validation:
+        """The whole of its chunks. `complete`: nothing of the repository was left out."""
+        whole = cls()
+        for part in parts:
+            whole.documents += part.documents
+            whole.files |= part.files
+            whole.diagnostics += part.diagnostics
+            whole.failures += part.failures
+            whole.judged.add(part.judged)
+        whole.behind = merge(part.behind for part in parts)
+        whole.diagnostics += behind_diagnostics(whole.behind)
+        whole.diagnostics += remarks(whole.judged, complete=complete)
+        return whole
+
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
     """Every problem of a shard's jobs and of shared inputs, including which jobs are behind, and comments that silence
     nothing, if everything is read."""
-    whole = Validation()
     parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
-    for part in parts:
-        whole.documents += part.documents
-        whole.files |= part.files
-        whole.diagnostics += part.diagnostics
-        whole.failures += part.failures
-        whole.judged.add(part.judged)
-    whole.behind = merge(part.behind for part in parts)
-    whole.diagnostics += behind_diagnostics(whole.behind)
-    whole.diagnostics += remarks(whole.judged, complete=shard == ALL and workspace.is_complete)
-    return whole
+    return Validation.merge(parts, complete=shard == ALL and workspace.is_complete)
 
 
 def write_baseline(root: str, workers: int = 0) -> Validation:
@@ -77,6 +84,20 @@ def write_baseline(root: str, workers: int = 0) -> Validation:
 def _validate_chunk(
     workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
 ) -> Validation:
+    return validate_chunk(workspace, shard, environments, chunk).validation
+
+
+class ChunkValidation(NamedTuple):
+    """What is wrong in a chunk, and the compile that told it."""
+
+    validation: Validation
+    outcome: Outcome
+    current: Mapping[str, CurrentInputs]
+
+
+def validate_chunk(
+    workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
+) -> ChunkValidation:
     stats = ChunkStats.of(environments, chunk)
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
     files = None if chunk.first else set(chunk.files or ())
@@ -95,7 +116,7 @@ def _validate_chunk(
     frozen = [job for each in environments for job in frozen_jobs(each, locks)]
     current = current_inputs(environments, outcome)
     applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current, workspace.plugins), outcome)
-    return Validation(
+    validation = Validation(
         stats=stats,
         documents=len(documents),
         files=set(documents.values()),
@@ -104,6 +125,7 @@ def _validate_chunk(
         failures=outcome.failures,
         judged=outcome.judged.mapped(partial(chunk.portable, every_place=True)),
     )
+    return ChunkValidation(validation, outcome, current)
 
 
 def _only_in_manifests(applied: dict[JobId, list[Diagnostic]], outcome: Outcome) -> list[Diagnostic]:

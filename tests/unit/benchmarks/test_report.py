@@ -15,6 +15,7 @@ from benchmarks.measure import Taken
 COMMANDS = [
     fleet.COLD, fleet.NO_CHANGE_UNPROVEN, fleet.NO_CHANGE, fleet.VALIDATE, fleet.CHECK,
     fleet.ONE_JOB_RENDER, fleet.ONE_JOB_DIFF, fleet.ONE_JOB_CHECK,
+    fleet.CI_VALIDATE, fleet.CI_CHECK, fleet.CI_DIFF, fleet.CI,
 ]  # fmt: skip
 
 

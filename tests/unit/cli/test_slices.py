@@ -8,6 +8,7 @@ import shutil
 import pytest
 import yaml
 
+from support.repositories import Repository
 from trainform.workspace import parallel as slices
 
 ENVIRONMENT = """\
@@ -201,6 +202,18 @@ def test_slices_make_what_one_piece_makes_of_a_change(place, scene, words):
         place.write("rendered/default/ml/job-6/foreign.yaml", "a: b\n")
         place.write("rendered/default/stray.yaml", "a: b\n")
     assert_same(place.run(*words.split(), sliced=True), place.run(*words.split(), sliced=False))
+
+
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+def test_slices_say_of_a_pull_request_what_one_piece_says(place, scene):
+    repository = Repository(place.root)
+    repository.start_git()
+    assert place.trainform("render").code == 0
+    repository.commit()
+    scene(place)
+    place.write("jobs/team-2/job-5.yaml", job("job-5", trainer={"numNodes": 3}))
+    place.write("rendered/default/ml/job-6/jobset-job-6.yaml", "edited: by hand\n")
+    assert place.run("ci", sliced=True)[0] == place.run("ci", sliced=False)[0]
 
 
 def test_shards_together_check_what_one_run_checks(place):

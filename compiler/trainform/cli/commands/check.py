@@ -67,10 +67,6 @@ def check(
 
     The exit code is 1 if anything differs, 2 if a changed job has an error.
     """
-    from trainform.cli.terminal import print_diagnostics, print_line
-    from trainform.diagnostics import Diagnostic
-    from trainform.diagnostics.order import has_errors
-    from trainform.io.git import GitError
     from trainform.io.lock import exclusive
     from trainform.workspace.discovery import discover
     from trainform.workspace.verify.verification import verify
@@ -79,17 +75,28 @@ def check(
     with exclusive(chosen):
         workspace = discover(chosen, env)
         workspace.refuse_sparse_checkout()
-        result = verify(workspace, chosen_shard(shard), workers, cached=not no_cache)
-        problems = [*workspace.problems, *result.problems]
-        if has_errors(problems):
-            print_diagnostics(problems, sys.stderr)
-            return FAULTY
-        try:
-            found = _compared(result, workspace, base)
-        except GitError as error:
-            hint = "name a commit that this clone has, such as origin/main"
-            print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
-            return FAULTY
+        return print_verdicts(
+            verify(workspace, chosen_shard(shard), workers, cached=not no_cache), workspace, base, form
+        )
+
+
+def print_verdicts(result: Verification, workspace: Workspace, base: str | None, form: str) -> int:
+    """Compare with the base, and print; returns the exit code."""
+    from trainform.cli.terminal import print_diagnostics, print_line
+    from trainform.diagnostics import Diagnostic
+    from trainform.diagnostics.order import has_errors
+    from trainform.io.git import GitError
+
+    problems = [*workspace.problems, *result.problems]
+    if has_errors(problems):
+        print_diagnostics(problems, sys.stderr)
+        return FAULTY
+    try:
+        found = _compared(result, workspace, base)
+    except GitError as error:
+        hint = "name a commit that this clone has, such as origin/main"
+        print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
+        return FAULTY
     _print(found, form)
     for change in sorted(result.changed_plugins):
         print_line(f"{change}: {PLUGIN_ADVICE}", sys.stderr)

@@ -12,6 +12,7 @@ from trainform.cli.options import cache_option, chosen_root, command, repository
 
 if TYPE_CHECKING:
     from trainform.review.diff.model import Diff
+    from trainform.workspace.compilation import Outcome
 
 
 @command()
@@ -35,7 +36,6 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
     A job can be new, deleted, restarted, changed in place, changed only while suspended, or behind (its runtime,
     its Environment or trainform changed, but the job stays as it is). The exit code is 1 if there is any such job.
     """
-    from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.io.git import GitError
     from trainform.io.repository import open_repository
@@ -51,6 +51,13 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error
     print_diagnostics(outcome.left_out(), sys.stderr)
+    return print_difference(found, outcome, form, full)
+
+
+def print_difference(found: Diff, outcome: Outcome, form: str, full: bool = False) -> int:
+    """Print what changes; returns the exit code."""
+    from trainform.cli.errors import report_failures
+
     _print(found, form, full)
     return report_failures(outcome.failures) or (FAULTY if outcome.errors() else DIFFERS if found.jobs else OK)
 

@@ -60,18 +60,25 @@ def validate(
 
     Formats: sarif for code scanning, junit for test reports, github for workflow annotations.
     """
-    from trainform.cli.errors import report_failures
-    from trainform.cli.streams import is_terminal
-
     if write_baseline:
         if paths or shard or env:
             raise click.UsageError("--write-baseline cannot be combined with PATH, --shard or --env")
         return _write_baseline(chosen_root(root), workers)
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
+    return print_findings(found, form, fail_on, chosen_root(root), everything=everything)
+
+
+def print_findings(
+    found: Validation, form: str, fail_on: Literal["warning", "info"] | None, root: str, *, everything: bool = False
+) -> int:
+    """Print every problem; returns the exit code."""
+    from trainform.cli.errors import report_failures
+    from trainform.cli.streams import is_terminal
+
     if form == "text":
         _print(found, short=is_terminal(sys.stdout) and not (everything or is_verbose()))
     else:
-        _print_for_machines(found, form, fail_on or "error", chosen_root(root))
+        _print_for_machines(found, form, fail_on or "error", root)
     return report_failures(found.failures) or _exit_code(found.diagnostics, fail_on)
 
 

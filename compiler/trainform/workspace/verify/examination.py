@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 @dataclass(slots=True, kw_only=True)
 class Examination:
     """Compares the jobs of some environments with the disk. `files` has the file of each job with a TrainJob, `faults`
-    are errors of plugins that keep a job from being compiled again."""
+    are errors of plugins that keep a job from being compiled again. `compiled`: jobs as today's inputs give them, which
+    need not be compiled again where they are pinned to these."""
 
     environments: Sequence[EnvironmentInputs]
     locks: LockStore
@@ -42,9 +43,16 @@ class Examination:
     faults: list[Diagnostic] = field(default_factory=list)
     frozen: Mapping[JobId, FrozenJob] = field(default_factory=dict)
     files: Mapping[JobId, str] = field(default_factory=dict)
+    compiled: Mapping[JobId, Rebuilt] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, environments: Sequence[EnvironmentInputs], locks: LockStore, plugins: PluginSet) -> Examination:
+    def of(
+        cls,
+        environments: Sequence[EnvironmentInputs],
+        locks: LockStore,
+        plugins: PluginSet,
+        compiled: Mapping[JobId, Rebuilt],
+    ) -> Examination:
         frozen = {job.id: job for each in environments for job in frozen_jobs(each, locks)}
         files = {
             job_id(each, document): document.file
@@ -52,7 +60,9 @@ class Examination:
             for document in each.train_jobs()
             if is_selected(each, document)
         }
-        return cls(environments=environments, locks=locks, plugins=plugins, frozen=frozen, files=files)
+        return cls(
+            environments=environments, locks=locks, plugins=plugins, frozen=frozen, files=files, compiled=compiled
+        )
 
     @property
     def present(self) -> Collection[JobId]:
@@ -63,14 +73,17 @@ class Examination:
         found = [self.by_digests(job) for job in sorted(self.present)]
         intact = [self.frozen[each.job] for each in found if each.state == "unproven"]
         provable = [job for job in intact if self._is_provable(job)]
-        rebuilt, problems = rebuild(self.locks.repository, self.environments, provable, shipped_catalogue())
+        known = {job.id: self.compiled[job.id] for job in provable if self._is_compiled(job)}
+        others = [job for job in provable if job.id not in known]
+        rebuilt, problems = rebuild(self.locks.repository, self.environments, others, shipped_catalogue())
+        rebuilt |= known
         damaged = {problem.file for problem in problems}
         faults = {id(job.document): job for job in provable}
         self.faults += [each for each in problems if id(each.place) in faults]
         unable = {faults[id(each.place)].id for each in self.faults}
         judged = {job.id: self._compared(job, rebuilt.get(job.id)) for job in provable if job.id not in unable}
         self.faults += filter(None, (self._unsteady(job, rebuilt, judged) for job in provable if job.id not in unable))
-        damaged |= self._damaged_snapshots(job for job in intact if job.id not in judged)
+        damaged |= self._damaged_snapshots(job for job in intact if job.id in known or job.id not in judged)
         missing = missing_snapshots(self.locks.repository.root, intact)
         judged |= {job.id: lost for job in intact if (lost := _without_snapshot(job, missing, damaged))}
         return [judged.get(each.job, each) for each in found]
@@ -113,6 +126,10 @@ class Examination:
             files = _within(on_disk, [FILE]) if on_disk.has_earlier_list else [lockfile_path(job)]
             return Verdict(job, "stale", files)
         return Verdict(job, "unproven")
+
+    def _is_compiled(self, job: FrozenJob) -> bool:
+        found = self.compiled.get(job.id)
+        return found is not None and found.pins == job.lock.pins
 
     def _is_provable(self, job: FrozenJob) -> bool:
         pins = job.lock.pins

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from trainform.diagnostics import Diagnostic
@@ -21,9 +22,7 @@ from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments
-from trainform.workspace.frozen import (
-    take_frozen,
-)
+from trainform.workspace.frozen import Rebuilt, take_frozen
 from trainform.workspace.lints import Judgement, judge_problems
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import unselected_jobs
@@ -77,6 +76,16 @@ class Verification:
             whole.clean_files += part.clean_files
         return whole
 
+    def add_what_belongs_to_no_job(self, workspace: Workspace) -> None:
+        found = _of_no_job(workspace, self.present)
+        self.verdicts += (each for each in found if not workspace.asked or each.job[0] in workspace.asked)
+        self.problems += _converted(workspace)
+
+    def sort(self, workspace: Workspace) -> None:
+        """Jobs by name, then what is no job."""
+        jobs = self.present.union(workspace.locks.ids())
+        self.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
+
 
 def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached: bool = True) -> Verification:
     """A verdict for each job of the workspace's environments in this shard; in the first shard, also for each wrong
@@ -84,11 +93,8 @@ def verify(workspace: Workspace, shard: Shard = ALL, workers: int = 0, *, cached
     cache = BuildCache.open(workspace, enabled=cached and shard == ALL and not workspace.asked)
     whole = _verify_jobs(workspace, shard, workers, cache)
     if shard.is_first:
-        found = _of_no_job(workspace, whole.present)
-        whole.verdicts += (each for each in found if not workspace.asked or each.job[0] in workspace.asked)
-        whole.problems += _converted(workspace)
-    jobs = whole.present.union(workspace.locks.ids())
-    whole.verdicts.sort(key=lambda verdict: (verdict.job not in jobs, verdict.job))
+        whole.add_what_belongs_to_no_job(workspace)
+    whole.sort(workspace)
     if whole.is_good:
         cache.save(whole.facts, whole.clean_files)
     return whole
@@ -100,7 +106,7 @@ def _verify_jobs(workspace: Workspace, shard: Shard, workers: int, cache: BuildC
     files = [file for file in workspace.job_files if file not in settled.files]
     if settled.files and not files:
         return known
-    work = partial(_verify_chunk, workspace, shard)
+    work = partial(verify_chunk, workspace, shard)
     if settled.files:
         return Verification.merge(map_chunks(workspace, work, workers, files=files, known=known))
     return Verification.merge(map_chunks(workspace, work, workers))
@@ -113,15 +119,20 @@ def _known(jobs: JobTable) -> Verification:
     return Verification(stats=stats, verdicts=verdicts, present=set(jobs))
 
 
-def _verify_chunk(
-    workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
+def verify_chunk(
+    workspace: Workspace,
+    shard: Shard,
+    environments: list[EnvironmentInputs],
+    chunk: Chunk,
+    compiled: Mapping[JobId, Rebuilt] = MappingProxyType({}),
 ) -> Verification:
+    """The verdicts of a chunk's jobs. `compiled`: what today's inputs give, if that is known."""
     locks = workspace.locks.fresh()
     stats = ChunkStats.of(environments, chunk)
     problems = [problem for each in environments for problem in each.sources.diagnostics]
     unselected = judge_problems(unselected_jobs(workspace, environments, chunk.files), workspace.lints, Judgement())
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
-    examination = Examination.of(environments, locks, workspace.plugins)
+    examination = Examination.of(environments, locks, workspace.plugins, compiled)
     verdicts = examination.verdicts()
     namesakes = [*_namesakes(examination.files, locks)]
     faults = _faults(environments, examination, stats, elsewhere)

@@ -1,0 +1,1 @@
+"""All that CI asks about a pull request, from one read and one compile."""
