@@ -38,6 +38,14 @@ def blocks(page: Path) -> list[Block]:
     return list(_blocks(page, page.read_text(encoding="utf-8").splitlines()))
 
 
+def prose(page: Path) -> str:
+    """The text of a page without its blocks."""
+    text = page.read_text(encoding="utf-8")
+    for block in blocks(page):
+        text = text.replace(block.text, "")
+    return text
+
+
 def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
     marks: dict[str, str] = {}
     text_column = 0  # where the text of the list item around a line begins
@@ -55,11 +63,11 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
             yield Block(page, at + 1, "", "", marks, _text(lines[at:end], text_column + 4))
             at, marks = end, {}
         else:
-            marks, text_column = _prose(line, marks, text_column)
+            marks, text_column = _after(line, marks, text_column)
             at += 1
 
 
-def _prose(line: str, marks: dict[str, str], text_column: int) -> tuple[dict[str, str], int]:
+def _after(line: str, marks: dict[str, str], text_column: int) -> tuple[dict[str, str], int]:
     """The marks that hold for what follows a line of prose, and the column of the list item that it is in."""
     if mark := _MARK.match(line):
         return marks | {mark["name"]: mark["value"]}, text_column

@@ -2,8 +2,10 @@
 
 A file is a block with a name (```` ```yaml file=jobs/llm.yaml ````), commands are a block `console`: lines that begin
 with `$ `, each with the lines that it prints. `…` alone stands for any lines, within a line for any text; where nothing
-is shown, anything may be printed. A block `python` is executed. `<!-- excerpt of: PATH -->` above a YAML block says that
-a file of the story has at least what the block shows. What an HTML comment hides from readers is done, too.
+is shown, anything may be printed. A block `python` is executed. `<!-- excerpt of: PATH -->` above a YAML block says
+that a file of the story has at least what the block shows. What an HTML comment hides from readers is done, too.
+
+`pytest --update-golden` writes into the page what commands print now; the diff is yours to review.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from difflib import unified_diff
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
-from support.markdown import Block, blocks
-from trainform.cli.main import run
+from support.markdown import ROOT, Block, blocks
+from trainform.cli.main import BUG, run
 
 EMPTY = "a new repository"
 """How a story begins where no `<!-- story: … -->` says otherwise: git, and an empty trainform.yaml."""
@@ -41,9 +44,14 @@ class Said(NamedTuple):
 class Command(NamedTuple):
     """A command with the lines that the page shows below it. `line` is its place in the page, from 1."""
 
+    page: Path
     line: int
     text: str
     shown: list[str]
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
 class Story(NamedTuple):
@@ -54,10 +62,11 @@ class Story(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The folder of a story, and a shell in it."""
+    """The folder of a story, and a shell in it. With `update`, pages are corrected rather than found wrong."""
 
     folder: Path
     say: Callable[[str], Said]
+    update: bool = False
 
 
 def stories(page: Path) -> list[Story]:
@@ -83,14 +92,14 @@ def commands(block: Block) -> Iterator[Command]:
     while at < len(lines):
         assert lines[at].startswith("$ "), f"{block.place}: begins with no command: write `$ trainform …`"
         end = next((n for n in range(at + 1, len(lines)) if lines[n].startswith("$ ")), len(lines))
-        yield Command(block.line + at, lines[at].removeprefix("$ "), lines[at + 1 : end])
+        yield Command(block.page, block.line + at, lines[at].removeprefix("$ "), lines[at + 1 : end])
         at = end
 
 
 def play(steps: list[Block], place: Place) -> Said:
     """Do the steps; what the last command said. A program other than trainform that fails, and anything that is not as
     the page shows it, fails the test."""
-    said = Said(0, "")
+    said, wrong = Said(0, ""), []
     for block in steps:
         if block.file:
             path = place.folder / block.file
@@ -104,20 +113,31 @@ def play(steps: list[Block], place: Place) -> Said:
         else:
             for command in commands(block):
                 said = place.say(command.text)
-                assert said.code == 0 or command.text.startswith("trainform "), f"{block.place}: {said.text}"
-                assert said.code != 70, f"{block.place}: {said.text}"
-                compare(block, command, said)
+                assert said.code == 0 or command.text.startswith("trainform "), f"{command.place}: {said.text}"
+                assert said.code != BUG, f"{command.place}: {said.text}"
+                if command.shown and not matches(command.shown, said.text):
+                    wrong.append((command, said.text.splitlines()))
+    if wrong and place.update:
+        correct(wrong)
+    elif wrong:
+        pytest.fail("\n\n".join(starmap(difference, wrong)), pytrace=False)
     return said
 
 
-def compare(block: Block, command: Command, said: Said) -> None:
-    """Fail where a page shows something else than a command printed."""
-    if not command.shown or matches(command.shown, said.text):
-        return
-    where = f"{block.place.rpartition(':')[0]}:{command.line}"
-    real = said.text.splitlines()
-    difference = "\n".join(unified_diff(command.shown, real, "the page", "the command", lineterm="", n=1))
-    pytest.fail(f"{where}: `{command.text}` prints something else: correct the page\n{difference}", pytrace=False)
+def difference(command: Command, real: list[str]) -> str:
+    """How what a page shows differs from what a command printed."""
+    lines = unified_diff(command.shown, real, "the page", "the command", lineterm="", n=1)
+    told = f"{command.place}: `{command.text}` prints something else: correct the page, or run pytest --update-golden"
+    return "\n".join([told, *lines])
+
+
+def correct(wrong: list[tuple[Command, list[str]]]) -> None:
+    """Write into a page what its commands print now."""
+    page = wrong[0][0].page
+    lines = page.read_text(encoding="utf-8").splitlines()
+    for command, real in reversed(wrong):
+        lines[command.line : command.line + len(command.shown)] = real
+    page.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def matches(shown: list[str], real: str) -> bool:
@@ -163,7 +183,7 @@ def begin(story: str, folder: Path) -> None:
 
 
 def in_process(
-    folder: Path, patch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[bytes], programs: Path
+    folder: Path, patch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[bytes], programs: Path, *, update: bool
 ) -> Place:
     """A place whose shell calls trainform in this process, as that is quick. Lines with pipes and the like go to `sh`,
     which finds `trainform` in the folder `programs`."""
@@ -187,4 +207,4 @@ def in_process(
         said = captured.readouterr()
         return Said(code, (said.out + said.err).decode())
 
-    return Place(folder, say)
+    return Place(folder, say, update)

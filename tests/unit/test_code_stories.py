@@ -53,11 +53,18 @@ Play = Callable[[list[Block]], Said]
 
 
 @pytest.fixture
-def playing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Play:
+def playing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    request: pytest.FixtureRequest,
+) -> Play:
     """Plays steps in an empty repository; what the last command said."""
     folder = tmp_path / "story"
     begin(EMPTY, folder)
-    place = in_process(folder, monkeypatch, capfdbinary, tmp_path / "programs")
+    place = in_process(
+        folder, monkeypatch, capfdbinary, tmp_path / "programs", update=request.config.getoption("--update-golden")
+    )
     return lambda steps: play(steps, place)
 
 
