@@ -26,10 +26,14 @@ import pytest
 import yaml
 
 from support.markdown import ROOT, Block, blocks
-from trainform.cli.main import BUG, run
+from trainform.cli import BUG
+from trainform.cli.main import run
 
 EMPTY = "a new repository"
 """How a story begins where no `<!-- story: … -->` says otherwise: git, and an empty trainform.yaml."""
+
+CLONE = "a clone in the folder trainform"
+"""Such a story begins with what a new user has. `test_first_job.py` does it in a real shell."""
 
 ANYTHING = "…"
 
