@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
 from difflib import unified_diff
 from itertools import starmap
 from pathlib import Path
@@ -39,7 +40,7 @@ ANYTHING = "…"
 
 
 class Said(NamedTuple):
-    """The exit code of a command, and what it printed on both streams."""
+    """The exit code of a command, and what it printed, both streams as a terminal shows them."""
 
     code: int
     text: str
@@ -204,11 +205,12 @@ def in_process(
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
         plain = line.startswith("trainform ") and not re.search(r"[|&;<>$*`]", line)
         if plain:
-            code = run(shlex.split(line, comments=True)[1:])
+            with redirect_stderr(sys.stdout):
+                code = run(shlex.split(line, comments=True)[1:])
         else:
-            code = subprocess.run(["sh", "-ec", line], stdin=subprocess.DEVNULL).returncode
+            script = ["sh", "-ec", line]
+            code = subprocess.run(script, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT).returncode
         sys.stdout.flush()
-        said = captured.readouterr()
-        return Said(code, (said.out + said.err).decode())
+        return Said(code, captured.readouterr().out.decode())
 
     return Place(folder, say, update)
