@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from textwrap import dedent
 
 import pytest
+from click import NoSuchOption
 
+from support.command_lines import of_this_project, verify
 from support.markdown import blocks
 from support.stories import Place, Said, contains, is_step, matches, play, stories
 
@@ -108,6 +111,31 @@ def test_blocks_are_fenced_indented_or_hidden_and_marks_belong_to_the_next_one(p
         {"excerpt of": "a.yaml"},
     ]
     assert [block.line for block in found if is_step(block)] == [18, 22]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("trainform render --env prod JOB", ""),
+        ("trainform job new NAME --gpus 8  # a comment's apostrophe", ""),
+        ("TRAINFORM_ROOT=a ci/check.sh && ./dev bench --size small", ""),
+        ("trainform rendre", "no command 'rendre'"),
+        ("trainform job old", "no command 'old'"),
+        ("trainform render --envs prod", "--envs"),
+        ("./dev bensh", "no command bensh"),
+        ("./dev bench --sise small", "no such option"),
+        ("git add . && ci/chek.sh", "there is no ci/chek.sh"),
+    ],
+)
+def test_commands_and_options_that_do_not_exist_are_found(page, text, fault):
+    (block,) = blocks(page(f"```sh\n{text}\n```\n"))
+    with pytest.raises((AssertionError, NoSuchOption), match=fault) if fault else nullcontext():
+        for words in of_this_project(block):
+            verify(words)
+
+
+def test_prose_and_other_programs_are_no_commands_of_ours(page):
+    assert of_this_project(*blocks(page("```\nit's trainform\nkubectl get pods\n```\n"))) == []
 
 
 TWO = """\
