@@ -182,7 +182,8 @@ def begin(story: str, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     if story == EMPTY:
         (folder / "trainform.yaml").write_text("")
-        subprocess.run(["git", "init", "--quiet", "--initial-branch=main", str(folder)], check=True)
+        init = ["git", "init", "--quiet", "--initial-branch=main", str(folder)]
+        subprocess.run(init, env={**os.environ, **ALONE}, check=True)
     else:
         assert story == "an empty folder", f"no story begins with {story!r}"
 
