@@ -178,6 +178,15 @@ def test_an_update_writes_what_is_printed(page, place):
     play(stories(path)[1].steps, place)
 
 
+def test_an_update_leaves_a_page_alone_that_another_story_has_changed(page, place):
+    path = page(TWO)
+    _, second = stories(path)
+    path.write_text(f"One more line.\n{TWO}")
+    with pytest.raises(AssertionError, match="run pytest --update-golden again"):
+        play(second.steps, place._replace(update=True))
+    assert path.read_text() == f"One more line.\n{TWO}"
+
+
 def test_a_program_that_fails_fails_the_story(page, tmp_path):
     (story,) = stories(page("```console\n$ false\n$ true\n```\n"))
     with pytest.raises(AssertionError, match=r"page.md:2: it is broken"):
