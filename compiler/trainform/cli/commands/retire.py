@@ -48,7 +48,9 @@ def retire(
     form: str,
     root: str | None,
 ) -> int:
-    """Remove TrainJobs that are done from their files, and say what that does. Git keeps them.
+    """Remove TrainJobs that are done.
+
+    They are removed from their files, and the output says what that does. Git keeps them.
 
     A job is removed, from all environments, if it meets every condition: its name, its age, how it ended. A file
     without other documents is deleted. Then run "trainform render" and commit both.
