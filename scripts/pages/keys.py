@@ -31,7 +31,6 @@ plugins:
   required: {acme-trainform: ">=1.2,<2"}
 ```
 """
-HEAD = ("| key | type | default | meaning |", "|---|---|---|---|")
 REQUIRED = "required"
 
 _OF_KUBERNETES = "trainform.api.trainjob"
@@ -56,7 +55,7 @@ def environment_keys() -> str:
 
 
 def settings_keys() -> str:
-    return "\n".join([SETTINGS, *HEAD, *map(_row, keys("", SettingsFile)), ""])
+    return "\n".join([SETTINGS, *map(_item, keys("", SettingsFile)), ""])
 
 
 def keys(path: str, kind: type) -> Iterator[Key]:
@@ -72,12 +71,13 @@ def keys(path: str, kind: type) -> Iterator[Key]:
 
 
 def _section(title: str, found: Iterator[Key]) -> str:
-    return "\n".join([f"## {title}", "", *HEAD, *map(_row, found), ""])
+    return "\n".join([f"## {title}", "", *map(_item, found), ""])
 
 
-def _row(key: Key) -> str:
-    cells = (f"`{key.path}`", key.type, key.default, key.meaning)
-    return f"| {' | '.join(each.replace('|', chr(92) + '|') for each in cells)} |"
+def _item(key: Key) -> str:
+    """An item of a list: no table is wide enough for the longest paths."""
+    default = key.default if key.default == REQUIRED else f"default: {key.default}"
+    return f"- **`{key.path}`** · {key.type} · {default}<br>\n  {key.meaning}"
 
 
 def _fields(kind: type) -> Iterator[tuple[str, Any]]:
@@ -91,7 +91,7 @@ def _fields(kind: type) -> Iterator[tuple[str, Any]]:
 def _type(annotation: Any) -> str:
     """The type in the words of YAML."""
     if get_origin(annotation) is Literal:
-        return " · ".join(f"`{choice}`" for choice in get_args(annotation))
+        return " | ".join(f"`{choice}`" for choice in get_args(annotation))
     inner = [each for each in get_args(annotation) if each is not type(None)]
     if get_origin(annotation) is list:
         return f"list of {_type(inner[0])}"

@@ -37,7 +37,7 @@ def test_placeholders_of_the_help_are_no_html():
 
 def rows(text: str) -> list[tuple[str, str]]:
     """The path and the default of each key."""
-    return re.findall(r"^\| `(.*?)` \| .*? \| (.*?) \| ", text, re.MULTILINE)
+    return re.findall(r"^- \*\*`(.*?)`\*\* · .*? · (.*?)<br>$", text, re.MULTILINE)
 
 
 def test_every_setting_has_its_row():
@@ -49,12 +49,12 @@ def test_every_setting_has_its_row():
 @pytest.mark.parametrize("key", ["jobs", "runtimes", "environments", "rendered"])
 def test_the_default_of_a_folder_is_the_one_that_is_used(key):
     settings, _ = parse_settings(b"")
-    assert dict(rows(settings_keys()))[key] == f"`{getattr(settings, key)}`"
+    assert dict(rows(settings_keys()))[key] == f"default: `{getattr(settings, key)}`"
 
 
 def examples() -> list[tuple[str, str]]:
     """Each key at the top of `trainform.yaml`, with its example."""
-    found = re.findall(r"^\| `(\w+)` \| .* Example: `(.*)`\. \|$", settings_keys(), re.MULTILINE)
+    found = re.findall(r"^- \*\*`(\w+)`\*\* .*\n.* Example: `(.*)`\.$", settings_keys(), re.MULTILINE)
     assert [key for key, _ in found] == list(KEYS)
     return found
 
