@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from support.markdown import ROOT
-from support.stories import ALONE, Place, Said, play, stories
+from support.stories import ALONE, CLONE, Place, Said, play, stories
 
-CLONE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "compiler", "plugins", "runtimes", "docs")
+OF_A_CLONE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "compiler", "plugins", "runtimes", "docs")
 """What of a clone is installed."""
 
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -38,7 +38,8 @@ class Shell:
         )
 
     def say(self, line: str) -> Said:
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write(f'{{ {line}\n}} </dev/null\necho "{self.END} $?"\n')
         self.process.stdin.flush()
         text = ""
@@ -55,7 +56,7 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
     """A shell beside a clone of trainform. What trainform needs is found where these tests find it, without network."""
-    for name in CLONE:
+    for name in OF_A_CLONE:
         source, target = ROOT / name, tmp_path / "trainform" / name
         if source.is_dir():
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
@@ -80,6 +81,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 def test_the_first_page_leads_to_a_merged_job(shell: Shell, tmp_path: Path, request: pytest.FixtureRequest):
     (story,) = stories(ROOT / "docs" / "first-job.md")
+    assert story.begins == CLONE
     play(story.steps, Place(tmp_path, shell.say, request.config.getoption("--update-golden")))
     assert (tmp_path / "training/rendered/prod/ml/llm/jobset-llm.yaml").is_file()
     installed = next((tmp_path / "trainform-env").rglob("trainform/__init__.py"))

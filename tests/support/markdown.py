@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
-_MARK = re.compile(r"^ *<!-- (?P<name>untested|tested by|part of|scene|story): (?P<value>.+?) -->$")
+_MARK = re.compile(r"^ *<!-- (?P<name>untested|tested by|part of|excerpt of|story): (?P<value>.+?) -->$")
 _ITEM = re.compile(r"^ *(?:[-*+]|\d+[.)]) +")
 
 
@@ -71,7 +71,7 @@ def _after(line: str, marks: dict[str, str], text_column: int) -> tuple[dict[str
     """The marks that hold for what follows a line of prose, and the column of the list item that it is in."""
     if mark := _MARK.match(line):
         return marks | {mark["name"]: mark["value"]}, text_column
-    if not line.strip():
+    if line.strip() in ("", "<!--", "-->"):  # what is hidden is a block like others
         return marks, text_column
     if item := _ITEM.match(line):
         return {}, item.end()

@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
 from difflib import unified_diff
 from itertools import starmap
 from pathlib import Path
@@ -26,16 +27,20 @@ import pytest
 import yaml
 
 from support.markdown import ROOT, Block, blocks
-from trainform.cli.main import BUG, run
+from trainform.cli import BUG
+from trainform.cli.main import run
 
 EMPTY = "a new repository"
 """How a story begins where no `<!-- story: … -->` says otherwise: git, and an empty trainform.yaml."""
+
+CLONE = "a clone in the folder trainform"
+"""Such a story begins with what a new user has. `test_first_job.py` does it in a real shell."""
 
 ANYTHING = "…"
 
 
 class Said(NamedTuple):
-    """The exit code of a command, and what it printed on both streams."""
+    """The exit code of a command, and what it printed, both streams as a terminal shows them."""
 
     code: int
     text: str
@@ -200,11 +205,12 @@ def in_process(
         patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
         plain = line.startswith("trainform ") and not re.search(r"[|&;<>$*`]", line)
         if plain:
-            code = run(shlex.split(line, comments=True)[1:])
+            with redirect_stderr(sys.stdout):
+                code = run(shlex.split(line, comments=True)[1:])
         else:
-            code = subprocess.run(["sh", "-ec", line], stdin=subprocess.DEVNULL).returncode
+            script = ["sh", "-ec", line]
+            code = subprocess.run(script, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT).returncode
         sys.stdout.flush()
-        said = captured.readouterr()
-        return Said(code, (said.out + said.err).decode())
+        return Said(code, captured.readouterr().out.decode())
 
     return Place(folder, say, update)
