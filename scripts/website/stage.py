@@ -19,6 +19,11 @@ _PLACE = "\ue000"
 """Stands for a piece of code, whose brackets are no links."""
 _FENCE_OF_FILE = re.compile(r"^( *(?:`{3,}|~{3,})\w*) file=\"?([^\s\"]+)\"?", re.M)
 
+_CONSOLE = re.compile(r"^( *)```console$.*?^\1```$", re.M | re.S)
+_LIKE_A_PROMPT = re.compile(r"^(\s*)(?=[#%])", re.M)
+"""What is printed, and the highlighter would take for the prompt of root and a command."""
+_WORD_JOINER = "\u2060"
+
 
 def stage(root: Path, out: Path, url: str) -> None:
     """Copies docs/ and the other pages to the folder `out`. `url`: the page of the project, or nothing."""
@@ -33,10 +38,12 @@ def stage(root: Path, out: Path, url: str) -> None:
 
 
 def page(text: str, name: str, url: str) -> str:
-    """The text of the page `name`, a path from the root: its links follow, and blocks that are files have titles."""
+    """The text of the page `name`, a path from the root. Links follow their targets, blocks that are files have titles,
+    and what commands print stays apart from them."""
     code = [found[0] for found in _CODE.finditer(text)]
     prose = _LINK.sub(lambda link: _link(link, name, url), _CODE.sub(_PLACE, text))
     whole = re.sub(_PLACE, lambda _: code.pop(0), prose)
+    whole = _CONSOLE.sub(lambda block: _LIKE_A_PROMPT.sub(rf"\1{_WORD_JOINER}", block[0]), whole)
     return _FENCE_OF_FILE.sub(r'\1 title="\2"', whole)
 
 

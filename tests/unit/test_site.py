@@ -62,6 +62,8 @@ def test_the_site_has_no_fonts_or_plugins_of_others():
         ("docs/ci.md", "`[a](../x.py)`", "`[a](../x.py)`"),
         ("docs/ci.md", "```md\n[a](../x.py)\n```\n", "```md\n[a](../x.py)\n```\n"),
         ("docs/ci.md", "```yaml file=jobs/a.yaml\nkind: x\n```\n", '```yaml title="jobs/a.yaml"\nkind: x\n```\n'),
+        ("docs/ci.md", "```console\n$ cat a\n  # b\n```\n", "```console\n$ cat a\n  \u2060# b\n```\n"),
+        ("docs/ci.md", "```sh\n# b\n```\n", "```sh\n# b\n```\n"),
     ],
 )
 def test_links_follow_their_targets_and_code_stays(name, text, staged):
