@@ -40,12 +40,12 @@ class Shell:
     def say(self, line: str) -> Said:
         assert self.process.stdin
         assert self.process.stdout
-        self.process.stdin.write(f'{{ {line}\n}} </dev/null\necho "{self.END} $?"\n')
+        self.process.stdin.write(f"{{ {line}\n}} </dev/null\nprintf '\\n{self.END} %s\\n' $?\n")
         self.process.stdin.flush()
         text = ""
         for read in self.process.stdout:
             if read.startswith(self.END):
-                return Said(int(read.removeprefix(self.END)), text)
+                return Said(int(read.removeprefix(self.END)), text.removesuffix("\n"))
             text += read
         raise AssertionError(f"the shell ended in: {line}\n{text}")
 
@@ -56,6 +56,7 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
     """A shell beside a clone of trainform. What trainform needs is found where these tests find it, without network."""
+    pytest.importorskip("ensurepip")
     for name in OF_A_CLONE:
         source, target = ROOT / name, tmp_path / "trainform" / name
         if source.is_dir():

@@ -141,7 +141,11 @@ def correct(wrong: list[tuple[Command, list[str]]]) -> None:
     page = wrong[0][0].page
     lines = page.read_text(encoding="utf-8").splitlines()
     for command, real in reversed(wrong):
-        lines[command.line : command.line + len(command.shown)] = real
+        end = command.line + len(command.shown)
+        assert lines[command.line - 1 : end] == [f"$ {command.text}", *command.shown], (
+            f"{command.place}: another story of this page was corrected: run pytest --update-golden again"
+        )
+        lines[command.line : end] = real
     page.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
@@ -182,7 +186,8 @@ def begin(story: str, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     if story == EMPTY:
         (folder / "trainform.yaml").write_text("")
-        subprocess.run(["git", "init", "--quiet", "--initial-branch=main", str(folder)], check=True)
+        init = ["git", "init", "--quiet", "--initial-branch=main", str(folder)]
+        subprocess.run(init, env={**os.environ, **ALONE}, check=True)
     else:
         assert story == "an empty folder", f"no story begins with {story!r}"
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
 
-import click
 import pytest
 from ruamel.yaml import YAML
 
 from support.ci import faults
+from support.command_lines import of_this_project, verify
 from support.markdown import ROOT, Block, blocks, prose
 from support.stories import CLONE, Place, Story, begin, in_process, is_step, play, stories
 from trainform import compile_stream
-from trainform.cli.app import app
 
 DOCS = ROOT / "docs"
 COOKBOOK = sorted((DOCS / "cookbook").glob("[a-z]*.md"))
@@ -118,61 +116,10 @@ OURS = {
 PARTS = ["trainform.yaml", *OURS, *SCHEMAS, "a pre-commit configuration"]
 
 
-def is_of_commands(block: Block) -> bool:
-    return block.language in ("", "sh") and any(checked(line) for line in command_lines(block))
-
-
-def command_lines(block: Block) -> list[list[str]]:
-    """The words of each command, without comments and variables before it."""
-    lines = re.sub(r"\\\n", " ", block.text).splitlines()
-    found = [shlex.split(part, comments=True) for line in lines for part in re.split(r" && | \| ", line)]
-    return [words for words in (_without_variables(each) for each in found) if words]
-
-
-def _without_variables(words: list[str]) -> list[str]:
-    while words and re.match(r"[A-Z_]+=", words[0]):
-        words = words[1:]
-    return words
-
-
-def checked(words: list[str]) -> bool:
-    """Whether a command is one of this repository, which can be checked."""
-    return words[0].rpartition("/")[2] == "trainform" or words[0] == "./dev" or words[0].startswith(("ci/", "scripts/"))
-
-
-def parsed(words: list[str]) -> None:
-    """Fail unless the commands and options exist. Arguments may be words such as JOB."""
-    command: click.Command = app
-    context = click.Context(app)
-    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-        found = command.get_command(context, words[0])
-        assert found, f"trainform has no command {words[0]!r}"
-        command, words = found, words[1:]
-        context = click.Context(command, parent=context)
-    words = [word.removeprefix("[").removesuffix("]") for word in words]
-    command.make_parser(context).parse_args(args=words)
-
-
-def of_dev(words: list[str]) -> None:
-    """Fail unless `./dev` has the command; its options are those in its help, or of the module that it runs."""
-    text = (ROOT / "dev").read_text(encoding="utf-8")
-    assert f"\n  {words[0]} " in text, f"./dev has no command {words[0]}"
-    module = {"mutate": "mutation", "bench": "benchmarks"}.get(words[0], words[0])
-    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / module).glob("*.py"))
-    for word in words[1:]:
-        option = word.partition("=")[0]
-        assert not word.startswith("--") or f"{option}" in text + sources, f"./dev {words[0]} has no option {option}"
-
-
-@pytest.mark.parametrize("block", [b for b in BLOCKS if is_of_commands(b)], ids=lambda block: block.place)
+@pytest.mark.parametrize("block", [b for b in BLOCKS if of_this_project(b)], ids=lambda block: block.place)
 def test_commands_and_their_options_exist(block: Block):
-    for program, *words in filter(checked, command_lines(block)):
-        if program == "./dev":
-            of_dev(words)
-        elif "/" in program and not program.endswith("trainform"):
-            assert (ROOT / program).is_file()
-        else:
-            parsed(words)
+    for words in of_this_project(block):
+        verify(words)
 
 
 def is_whole(block: Block) -> bool:
@@ -226,7 +173,7 @@ def assert_compiles(block: Block, text: str) -> None:
 def is_tested(block: Block) -> bool:
     if {"untested", "tested by", "part of"} & block.marks.keys():
         return True
-    return is_step(block) or is_whole(block) or is_of_commands(block)
+    return is_step(block) or is_whole(block) or bool(of_this_project(block))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from support.packages import Site, site
-from support.repositories import Repository, job, runtime
+from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
 from trainform.core.plugin import STAGES
 from trainform.diagnostics.codes import CODES
@@ -68,6 +69,16 @@ def test_the_error_of_the_page_is_what_is_said(place, capfd):
     said = re.search(r"^environments.*TF174.*$", PAGE, re.MULTILINE)
     assert said
     assert said[0] in capfd.readouterr().out
+
+
+def test_the_source_of_the_page_is_what_explain_names(acme, place, capfd):
+    """With the page's lines as a plugin's method."""
+    (block,) = re.findall(r"^```python\n(TEAM = .*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    body = "def enforce_pod_spec(self, plan):\n" + indent(block, "    ")
+    acme.plugin("team", body, version=PROJECT["version"], package=PROJECT["name"])
+    place.write("environments/prod/environment.yaml", environment())
+    assert trainform(place, "explain", "llm", "labels.acme.example/cost-centre") == 0
+    assert re.search(r"now +vision +TrainJob llm +jobs/llm.yaml:\d", capfd.readouterr().out)
 
 
 def test_the_golden_case_of_the_page_passes(acme, tmp_path):

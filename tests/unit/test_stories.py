@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from textwrap import dedent
 
 import pytest
+from click import NoSuchOption
 
+from support.command_lines import of_this_project, verify
 from support.markdown import blocks
 from support.stories import Place, Said, contains, is_step, matches, play, stories
 
@@ -110,6 +113,31 @@ def test_blocks_are_fenced_indented_or_hidden_and_marks_belong_to_the_next_one(p
     assert [block.line for block in found if is_step(block)] == [18, 22]
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("trainform render --env prod JOB", ""),
+        ("trainform job new NAME --gpus 8  # a comment's apostrophe", ""),
+        ("TRAINFORM_ROOT=a ci/check.sh && ./dev bench --size small", ""),
+        ("trainform rendre", "no command 'rendre'"),
+        ("trainform job old", "no command 'old'"),
+        ("trainform render --envs prod", "--envs"),
+        ("./dev bensh", "no command bensh"),
+        ("./dev bench --sise small", "no such option"),
+        ("git add . && ci/chek.sh", "there is no ci/chek.sh"),
+    ],
+)
+def test_commands_and_options_that_do_not_exist_are_found(page, text, fault):
+    (block,) = blocks(page(f"```sh\n{text}\n```\n"))
+    with pytest.raises((AssertionError, NoSuchOption), match=fault) if fault else nullcontext():
+        for words in of_this_project(block):
+            verify(words)
+
+
+def test_prose_and_other_programs_are_no_commands_of_ours(page):
+    assert of_this_project(*blocks(page("```\nit's trainform\nkubectl get pods\n```\n"))) == []
+
+
 TWO = """\
 <!-- story: an empty folder -->
 ```console
@@ -148,6 +176,15 @@ def test_an_update_writes_what_is_printed(page, place):
     play(stories(path)[1].steps, place._replace(update=True))
     assert path.read_text() == TWO.replace("three", "3")
     play(stories(path)[1].steps, place)
+
+
+def test_an_update_leaves_a_page_alone_that_another_story_has_changed(page, place):
+    path = page(TWO)
+    _, second = stories(path)
+    path.write_text(f"One more line.\n{TWO}")
+    with pytest.raises(AssertionError, match="run pytest --update-golden again"):
+        play(second.steps, place._replace(update=True))
+    assert path.read_text() == f"One more line.\n{TWO}"
 
 
 def test_a_program_that_fails_fails_the_story(page, tmp_path):
