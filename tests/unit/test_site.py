@@ -32,7 +32,9 @@ def test_the_navigation_has_every_page_once():
     docs = ROOT / "docs"
     pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     listed = {each for each in pages if each.startswith(("codes/TF", "adr/0"))}
-    assert sorted(entries(PROJECT["nav"])) == sorted((pages - listed) | set(ALSO_PAGES.values()))
+    wanted, found = (pages - listed) | set(ALSO_PAGES.values()), list(entries(PROJECT["nav"]))
+    assert sorted(wanted - set(found)) == [], "give it a place in `nav` of scripts/website/zensical.toml"
+    assert sorted(found) == sorted(wanted)
 
 
 def test_the_first_page_after_home_is_the_first_merged_job():
