@@ -6,12 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pages.codes import index
+from pages.commands import commands
+from pages.keys import environment_keys, settings_keys
 from pages.plugin_api import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES: dict[str, Callable[[], str]] = {
     "codes/README.md": index,
+    "commands.md": commands,
+    "environment-keys.md": environment_keys,
     "plugin-api.md": reference,
+    "settings.md": settings_keys,
 }
 
 

@@ -93,7 +93,7 @@ class KueueStep(Model):
     """What is different for one replicated job."""
 
     topology: Annotated[Topology, absent({})] = Field(default_factory=Topology.model_construct)
-    """Takes the place of `kueue.topology` for this step; empty means none.
+    """Takes the place of `kueue.topology` for this step; empty means none. Default: `kueue.topology`.
     Example: `{unconstrained: true}`."""
 
 

@@ -30,7 +30,7 @@ class Requirement(Model):
     """`In` and `NotIn` compare with `values`; `Exists` and `DoesNotExist` look at the key alone. An object
     without the label satisfies `NotIn`."""
     values: Annotated[list[str], absent([])] = Field(default_factory=list)
-    """The values to compare with; at least one for `In` and `NotIn`, none otherwise.
+    """The values to compare with; at least one for `In` and `NotIn`, none otherwise. Default: none.
     Example: `[vision, nlp]`."""
 
     def holds(self, labels: Mapping[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.diagnostic import Spot
@@ -18,6 +18,18 @@ PLUGINS, REQUIRED, DISABLED = "plugins", "required", "disabled"
 _EXAMPLE = 'write plugins: {required: {acme-trainform: ">=1.2,<2"}, disabled: [acme-cost]}'
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 """The name of a package or a plugin."""
+
+
+class PluginsKey(TypedDict, total=False):
+    """What `plugins` may hold."""
+
+    required: dict[str, str]
+    """The packages whose plugins are used, each with its versions as pip takes them (PEP 440). The list is complete:
+    `{}` allows none. Default: those of all installed packages, in any version.
+    Example: `{acme-trainform: ">=1.2,<2"}`."""
+    disabled: list[str]
+    """Plugins that are not used, by the names that `trainform plugins` lists. Default: none.
+    Example: `[cost-center]`."""
 
 
 class RequiredPackage(NamedTuple):

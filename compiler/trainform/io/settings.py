@@ -3,19 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from trainform.diagnostics import Diagnostic, Path
 from trainform.diagnostics.codes import CODES, is_adjustable
 from trainform.diagnostics.order import SEVERITIES
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.links import folded, names_git
-from trainform.io.plugin_settings import PLUGINS, PluginRules, plugin_problems, plugin_rules
+from trainform.io.plugin_settings import PLUGINS, PluginRules, PluginsKey, plugin_problems, plugin_rules
 
 if TYPE_CHECKING:
     from trainform.source import Document
 
 FILE = "trainform.yaml"
+
+
+class LintsOfPaths(TypedDict):
+    """An entry of `lintsByPath`."""
+
+    paths: list[str]
+    """Patterns of files, from the root of the repository, at most 50; one must fit. `**` stands for any number of
+    folders. Example: `[jobs/legacy/**]`."""
+    lints: dict[str, str]
+    """As `lints`, for those files. Example: `{TF607: off}`."""
+
+
+class SettingsFile(TypedDict, total=False):
+    """What `trainform.yaml` may hold. The text below each key is its reference."""
+
+    jobs: str
+    """The folder of the TrainJobs. Default: `jobs`. Example: `training/jobs`."""
+    runtimes: str
+    """The folder of your runtimes. Default: `runtimes`. Example: `platform/runtimes`."""
+    environments: str
+    """The folder of the Environments. Default: `environments`. Example: `platform/environments`."""
+    rendered: str
+    """The folder of the manifests. It must not be inside one of the others, nor hold them. Default: `rendered`.
+    Example: `deploy/training`."""
+    lints: dict[str, str]
+    """The severity of findings by code: `error`, `warning`, `info` or `off`. Default: each code's own.
+    Example: `{TF608: off, TF604: error}`."""
+    lintsByPath: list[LintsOfPaths]
+    """Severities for some files, at most 50 entries. They beat `lints`, and later entries beat earlier ones.
+    Default: none. Example: `[{paths: [jobs/legacy/**], lints: {TF607: off}}]`."""
+    plugins: PluginsKey
+    """Which plugins of other packages are used. Default: those of all installed packages.
+    Example: `{required: {acme-trainform: ">=1.2,<2"}}`."""
+    repositoryPath: str
+    """Where this folder lies in the git repository; `init` writes it. Paths for Argo CD and Flux start with it.
+    Default: the top. Example: `ml/training`."""
 
 
 class LintRule(NamedTuple):
@@ -52,7 +88,7 @@ _OURS = ".trainform"
 FOLDERS = ("jobs", "runtimes", "environments", "rendered")
 LINTS, BY_PATH = "lints", "lintsByPath"
 REPOSITORY_PATH = "repositoryPath"
-KEYS = (*FOLDERS, LINTS, BY_PATH, PLUGINS, REPOSITORY_PATH)
+KEYS = tuple(SettingsFile.__annotations__)
 MOST_RULES = 50
 """Most entries of `lintsByPath`, and most patterns in each: every finding is matched with all of them."""
 

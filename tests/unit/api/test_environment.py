@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.field_docs import field_docs
+from pages.field_docs import field_docs
 from trainform.api import DEFAULT_ENVIRONMENT, Environment
 from trainform.api.advice.environment import ENVIRONMENT
 from trainform.api.validation_errors import Reading, _fields, _models

@@ -1,41 +1,23 @@
-"""docs/environments.md has every key of an Environment, in the words of the models."""
+"""docs/environment-keys.md has every key of an Environment, in the words of the models."""
 
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import trainform
-from support.environment_reference import keys, reference
-from trainform.api.environment import EnvironmentSpec
+from pages.keys import REQUIRED, keys
+from trainform.api.environment import EnvironmentMetadata, EnvironmentSpec
 
-PAGE = Path(__file__).parents[3] / "docs" / "environments.md"
-START, END = "<!-- every key: generated from the models -->\n", "<!-- end of every key -->\n"
-
-
-def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(START)
-    old, _, after = rest.partition(END)
-    if request.config.getoption("--update-golden"):
-        PAGE.write_text(before + START + reference() + END + after, encoding="utf-8")
-    else:
-        assert old == reference(), "pytest tests/unit/api/test_environment_reference.py --update-golden"
-
-
-@pytest.mark.parametrize("key", sorted(keys() - {"apiVersion", "kind", "metadata", "spec"}))
-def test_no_key_is_left_out(key):
-    assert f".{key}`" in reference()
+KEYS = {key.path: key for key in (*keys("metadata", EnvironmentMetadata), *keys("spec", EnvironmentSpec))}
 
 
 def children() -> dict[str, set[str]]:
     """The keys below each key, by its path on the page."""
     found: dict[str, set[str]] = {}
-    for path in re.findall(r"^\| `(.*?)` \|", reference(), re.MULTILINE):
+    for path in KEYS:
         parent, _, key = path.rpartition(".")
         found.setdefault(parent, set()).add(key)
     return found
@@ -61,3 +43,18 @@ def test_no_key_of_a_mapping_is_left_out(path):
     found = trainform.compile_stream(json.dumps(with_unknown_key(path)))["diagnostics"]
     hint = next(each["hint"] for each in found if each["code"] == "TF101" and each["field"].endswith(".zz"))
     assert set(hint.removeprefix("known fields: ").split(", ")) == children()[path]
+
+
+def faults(spec: dict[str, Any]) -> list[str]:
+    tree = {"apiVersion": "trainform.dev/v1alpha1", "kind": "Environment", "metadata": {"name": "prod"}, "spec": spec}
+    return [each["field"] for each in trainform.compile_stream(json.dumps(tree))["diagnostics"]]
+
+
+@pytest.mark.parametrize("path", [path for path, key in KEYS.items() if key.default == REQUIRED and "spec" in path])
+def test_a_key_without_a_default_is_missed(path):
+    """An Environment that has nothing below the parent of a required key is told to have it."""
+    tree: Any = {}
+    *parents, key = path.split(".")[1:]
+    for part in reversed(parents):
+        tree = {part.removesuffix("[]").replace("<name>", "node"): [tree] if part.endswith("[]") else tree}
+    assert any(field.endswith(f".{key}") or field.endswith(parents[-1].removesuffix("[]")) for field in faults(tree))

@@ -57,7 +57,7 @@ def generate() -> int:
 
 @cmp.command(cls=Command)
 def discover() -> int:
-    """Print the repository root, or nothing if this is not a trainform repository."""
+    """Print the root of the trainform repository, if this is one."""
     from trainform.cli.terminal import print_line
     from trainform.io.repository import find_root
     from trainform.io.settings import FILE

@@ -35,17 +35,14 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what set each field of a rendered job, or what a code such as TF614 means.
+    """Show what set each field of a job, or what a code means.
 
     JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
     image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or
     JobSet/llm: before the path.
     For a single field, also shows values that were overridden.
 
-    \b
-    Instead of a job, name a diagnostic code to read its cause, an example and
-    the cure:
-      trainform explain TF614
+    Instead of a job, name a diagnostic code to read its cause, an example and the cure: "trainform explain TF614".
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics

@@ -67,10 +67,11 @@ CI = ("github", "gitlab", "none")
 )
 @click.option("--repository", metavar="URL", help="Address of the git repository. Default: that of the remote origin.")
 def init(folder: str, **given: Any) -> int:
-    """Create a working repository in DIR (default: the current folder).
+    """Create a working repository.
 
-    Writes settings, an environment, sample jobs, a CI workflow, pre-commit hooks and, for Argo CD or Flux, the
-    manifests that connect it to this repository. Asks what you want if you give no option, on a terminal.
+    DIR is its folder; default: the current one. Writes settings, an environment, sample jobs, a CI workflow,
+    pre-commit hooks and, for Argo CD or Flux, the manifests that connect it to this repository. Asks what you want
+    if you give no option, on a terminal.
 
     In a folder of a larger git repository, the workflow and the hooks go to the top of that repository, and engines
     get paths from there. Existing files are never overwritten: if one is in the way, nothing is written.

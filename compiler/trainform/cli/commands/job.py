@@ -41,15 +41,17 @@ def job() -> None:
     metavar="FILE:NAME",
     help="A Python function to run instead: its source goes into a script beside the job.",
 )
-@click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True, help="How many pods train.")
-@click.option("--gpus", type=click.IntRange(min=0), default=0, show_default=True, help="GPUs of each pod.")
+@click.option(
+    "--nodes", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="How many pods train."
+)
+@click.option("--gpus", metavar="N", type=click.IntRange(min=0), default=0, show_default=True, help="GPUs of each pod.")
 @click.option("--cpu", default="4", show_default=True, metavar="QUANTITY", help="CPUs of each pod.")
 @click.option("--memory", default="16Gi", show_default=True, metavar="QUANTITY", help="Memory of each pod.")
 @click.option("--variable", "variables", multiple=True, metavar="NAME=VALUE", help="A variable; can be repeated.")
 @click.option("--file", default="", metavar="PATH", help="Where it goes, from the root. Default: jobs/NAME.yaml.")
 @root_option
 def new(name: str | None, words: str, root: str | None, **given: Any) -> int:
-    """Write a TrainJob with comments that say what each part does, and validate it.
+    """Write a TrainJob with comments that teach, and validate it.
 
     NAME is its name. Without it, on a terminal, you are asked. Nothing that exists is changed.
     """

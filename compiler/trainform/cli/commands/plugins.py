@@ -21,7 +21,7 @@ FIELDS = ("name", "package", "version", "state")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def plugins(form: str, root: str | None, env: tuple[str, ...]) -> int:  # noqa: ARG001 - shared
-    """List the plugins in execution order, and which of them this repository uses.
+    """List the plugins, in the order in which they run.
 
     A plugin is "disabled" if trainform.yaml says so, and "not required" if trainform.yaml lists the packages
     that it requires without this one. Neither is loaded.

@@ -64,10 +64,10 @@ def render(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Compile TrainJobs and write the changed manifests to rendered/.
+    """Compile TrainJobs and write the manifests that changed.
 
-    JOB is [namespace/]name or the path of a file; without one, every job is rendered, and the files of
-    deleted jobs are removed. If anything has an error, nothing is written.
+    They are written to rendered/. JOB is [namespace/]name or the path of a file; without one, every job is rendered,
+    and the files of deleted jobs are removed. If anything has an error, nothing is written.
 
     Jobs are frozen: a job is rendered again only if its own TrainJob changed, not if its runtime, its
     Environment or trainform did. To re-render frozen jobs, use "trainform upgrade".

@@ -21,19 +21,27 @@ DAY = 24 * 3600
 @command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete.job)
 @click.option(
-    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="Jobs whose files git changed last before that."
+    "--older-than",
+    type=click.IntRange(min=0),
+    metavar="DAYS",
+    help="Only jobs whose file has not changed in git for so many days.",
 )
 @click.option(
-    "--before", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="The same as a date, UTC: 2026-08-31."
+    "--before",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="Only jobs whose file last changed before this date (UTC), such as 2026-08-31.",
 )
 @click.option(
     "--finished",
     multiple=True,
     metavar="[ENV=]FILE",
-    help="Jobs that completed, as `kubectl get jobsets -A -o yaml` tells; one file for each environment.",
+    help="Only jobs that completed; FILE is the output of `kubectl get jobsets -A -o yaml`. One file per environment.",
 )
 @click.option("--failed", is_flag=True, help="With --finished: also jobs that failed.")
-@click.option("--keep", multiple=True, metavar="NAME", help="A job that stays, by name or namespace/name; may have *.")
+@click.option(
+    "--keep", multiple=True, metavar="NAME", help="Keep this job: [namespace/]name, may have *; can be repeated."
+)
 @click.option("--dry-run", is_flag=True, help="Change nothing; only tell what would happen.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @root_option
@@ -48,7 +56,9 @@ def retire(
     form: str,
     root: str | None,
 ) -> int:
-    """Remove TrainJobs that are done from their files, and say what that does. Git keeps them.
+    """Remove TrainJobs that are done.
+
+    They are removed from their files, and the output says what that does. Git keeps them.
 
     A job is removed, from all environments, if it meets every condition: its name, its age, how it ended. A file
     without other documents is deleted. Then run "trainform render" and commit both.

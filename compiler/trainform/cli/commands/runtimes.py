@@ -27,7 +27,7 @@ class _Group(click.Group, Command):
     """Lists if no command is named."""
 
 
-@click.group(cls=_Group, invoke_without_command=True)
+@click.group(cls=_Group, invoke_without_command=True, subcommand_metavar="[COMMAND]")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 @click.pass_context

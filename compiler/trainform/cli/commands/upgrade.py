@@ -40,7 +40,7 @@ def upgrade(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Re-render frozen jobs with the current runtime, Environment and trainform.
+    """Re-render frozen jobs from what is current.
 
     A job stays as it was rendered until its own TrainJob changes. This renders jobs anew that did not change:
     those of JOB ([namespace/]name or the path of a file), --runtime and --env, or --all. Selectors are combined

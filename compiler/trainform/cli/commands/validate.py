@@ -53,10 +53,10 @@ def validate(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Report every problem in the repository; write nothing, except for --write-baseline.
+    """Report every problem in the repository.
 
     PATH is a file or a folder, which is checked together with the repository's runtimes. Without PATH, the
-    whole repository is checked. "-" checks a YAML stream from stdin.
+    whole repository is checked. "-" checks a YAML stream from stdin. Nothing is written, except for --write-baseline.
 
     Formats: sarif for code scanning, junit for test reports, github for workflow annotations.
     """

@@ -1,4 +1,4 @@
-"""The reference of our own kinds, from the texts below their fields."""
+"""The texts below the fields of a class, which are the reference of our own kinds and files."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ import inspect
 import textwrap
 from itertools import pairwise
 
-from trainform.api.base import Model
 
-
-def field_docs(model: type[Model]) -> dict[str, str]:
-    """The text below each field of `model`, by the field's name in the API; lines are joined.
+def field_docs(kind: type) -> dict[str, str]:
+    """The text below each field of a class, by the field's name in YAML; lines are joined.
 
     Read from the source when asked: pydantic would parse it at each import.
     """
-    [tree] = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     statements = tree.body if isinstance(tree, ast.ClassDef) else []
+    aliases = {name: field.alias or name for name, field in getattr(kind, "model_fields", {}).items()}
     docs = {}
     for field, text in pairwise(statements):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and (found := _text(text)):
-            docs[model.model_fields[field.target.id].alias or field.target.id] = found
+            docs[aliases.get(field.target.id, field.target.id)] = found
     return docs
 
 

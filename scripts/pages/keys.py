@@ -1,0 +1,116 @@
+"""The references of every key of an Environment and of `trainform.yaml`, in the words of their models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints, is_typeddict
+
+from pages.field_docs import field_docs
+from trainform.api.base import Model
+from trainform.api.environment import EnvironmentMetadata, EnvironmentSpec
+from trainform.io.settings import SettingsFile
+
+ENVIRONMENT = """\
+# Every key of an Environment
+
+What `environments/<env>/environment.yaml` may hold, generated from the code. [Environments](environments.md) explains
+what each key is for. `runtimePatches` has the fields of a TrainJob's.
+"""
+SETTINGS = """\
+# Every key of trainform.yaml
+
+Settings of the repository, in the file `trainform.yaml` at its root, generated from the code. Every key is optional.
+
+<!-- tested by: tests/unit/test_generated_pages.py -->
+```yaml
+jobs: training/jobs
+lints: {TF608: off}
+plugins:
+  required: {acme-trainform: ">=1.2,<2"}
+```
+"""
+REQUIRED = "required"
+
+_OF_KUBERNETES = "trainform.api.trainjob"
+_TYPES = {bool: "boolean", int: "integer", str: "text", dict: "mapping"}
+_TEXT = re.compile(r"(?P<meaning>.*?)(?: Default: (?P<default>.*?)\.)?(?P<example> Example: .*)?")
+
+
+class Key(NamedTuple):
+    """A key by its path, `spec.patches[].target`; `default` is "required" if it has none."""
+
+    path: str
+    type: str
+    default: str
+    meaning: str
+
+
+def environment_keys() -> str:
+    metadata, spec = keys("metadata", EnvironmentMetadata), keys("spec", EnvironmentSpec)
+    sections = groupby(spec, lambda key: key.path.partition(".")[2].partition(".")[0].removesuffix("[]"))
+    tables = [_section("metadata", metadata), *(_section(f"spec.{name}", found) for name, found in sections)]
+    return "\n".join([ENVIRONMENT, *tables])
+
+
+def settings_keys() -> str:
+    return "\n".join([SETTINGS, *map(_item, keys("", SettingsFile)), ""])
+
+
+def keys(path: str, kind: type) -> Iterator[Key]:
+    """Every key below `path`, in the order of the models."""
+    docs = field_docs(kind)
+    for name, annotation in _fields(kind):
+        text = _TEXT.fullmatch(docs[name])
+        assert text, docs[name]
+        below = f"{path}.{name}".removeprefix(".")
+        yield Key(below, _type(annotation), text["default"] or REQUIRED, text["meaning"] + (text["example"] or ""))
+        for inner, suffix in _models(annotation):
+            yield from keys(below + suffix, inner)
+
+
+def _section(title: str, found: Iterator[Key]) -> str:
+    return "\n".join([f"## {title}", "", *map(_item, found), ""])
+
+
+def _item(key: Key) -> str:
+    """An item of a list: no table is wide enough for the longest paths."""
+    default = key.default if key.default == REQUIRED else f"default: {key.default}"
+    return f"- **`{key.path}`** · {key.type} · {default}<br>\n  {key.meaning}"
+
+
+def _fields(kind: type) -> Iterator[tuple[str, Any]]:
+    """The keys of a model or of a typed mapping, each with its type."""
+    if issubclass(kind, Model):
+        yield from ((field.alias or name, field.annotation) for name, field in kind.model_fields.items())
+    else:
+        yield from get_type_hints(kind).items()
+
+
+def _type(annotation: Any) -> str:
+    """The type in the words of YAML."""
+    if get_origin(annotation) is Literal:
+        return " | ".join(f"`{choice}`" for choice in get_args(annotation))
+    inner = [each for each in get_args(annotation) if each is not type(None)]
+    if get_origin(annotation) is list:
+        return f"list of {_type(inner[0])}"
+    if get_origin(annotation) is dict:
+        return "mapping"
+    if inner:
+        return _type(inner[0])
+    if annotation is Any:
+        return "any"
+    return "mapping" if is_typeddict(annotation) or issubclass(annotation, Model) else _TYPES[annotation]
+
+
+def _models(annotation: Any, suffix: str = "") -> Iterator[tuple[type, str]]:
+    """The models of ours in a type, and what a path has after the key to reach them."""
+    if is_typeddict(annotation) or (isinstance(annotation, type) and issubclass(annotation, Model)):
+        if annotation.__module__ != _OF_KUBERNETES:
+            yield annotation, suffix
+        return
+    origin = get_origin(annotation)
+    suffix += {list: "[]", dict: ".<name>"}.get(origin, "") if origin in (list, dict) else ""
+    for each in get_args(annotation):
+        yield from _models(each, suffix)
