@@ -6,6 +6,7 @@ import copy
 import json
 import logging
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,8 +25,8 @@ from kubeflow.trainer import (
 from kubeflow.trainer.backends.kubernetes.backend import KubernetesBackend
 from kubeflow.trainer.constants import constants
 from kubeflow.trainer.types.types import TrainJob
-from kubernetes import client
 
+from trainform.diagnostics.escape import log
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.text import render_text
 from trainform.k8s.tree import Tree
@@ -54,7 +55,7 @@ class GitBackend(KubernetesBackend):
         try:
             self.root, self.environment = root_and_environment(os.fspath(root), env)
         except InvocationError as error:
-            raise ValueError(str(error)) from None
+            raise ValueError(log(str(error))) from None
         self._namespace = (cluster.namespace if cluster else None) or ""
         self._held: Records | None = None
         self.is_connected = cluster is not None
@@ -97,7 +98,7 @@ class GitBackend(KubernetesBackend):
             try:
                 records.runtime(name)
             except LookupError as error:
-                raise RuntimeError(str(error)) from None
+                raise RuntimeError(log(str(error))) from None
             return super().get_runtime(name)
 
     def get_runtime_packages(self, runtime: Runtime) -> None:
@@ -105,9 +106,12 @@ class GitBackend(KubernetesBackend):
         if runtime.trainer.trainer_type == TrainerType.BUILTIN_TRAINER:
             raise ValueError("Cannot get Runtime packages for BuiltinTrainer")
         trainer = runtime.trainer
-        print(f"Image: {trainer.image}")
-        print(f"Nodes: {trainer.num_nodes}, devices: {trainer.device} x {trainer.device_count}")
-        print(f"Python packages: those of the image; `docker run --rm {trainer.image} pip list` lists them")
+        lines = [
+            f"Image: {trainer.image}",
+            f"Nodes: {trainer.num_nodes}, devices: {trainer.device} x {trainer.device_count}",
+            f"Python packages: those of the image; see `docker run --rm {shlex.quote(trainer.image)} pip list`",
+        ]
+        print(log("\n".join(lines)))
 
     def train(
         self,
@@ -132,9 +136,9 @@ class GitBackend(KubernetesBackend):
                 tree["metadata"]["name"] = name or name_by_content(script.name or _stem(trainer, runtime), given)
                 added = add_job(self.root, self.environment, given)
             except (CannotCarry, InvocationError) as error:
-                raise ValueError(str(error)) from None
-        if added.findings:
-            logger.warning("%s\n%s", added.file, render_text(added.findings, colour=False).rstrip("\n"))
+                raise ValueError(log(str(error))) from None
+        if warnings := [each for each in added.findings if each.severity == "warning"]:
+            logger.warning("%s", log(render_text(warnings, colour=False).rstrip("\n")))
         return str(tree["metadata"]["name"])
 
     def _made(
@@ -198,9 +202,9 @@ class GitBackend(KubernetesBackend):
         try:
             retired = retire(self.root, Request(jobs=[f"{self.namespace}/{name}"]))
         except InvocationError as error:
-            raise RuntimeError(str(error)) from None
+            raise RuntimeError(log(str(error))) from None
         if has_errors(retired.problems):
-            raise RuntimeError(render_text(retired.problems, colour=False).rstrip("\n"))
+            raise RuntimeError(log(render_text(retired.problems, colour=False).rstrip("\n")))
 
     def _check_cluster(self, method: str, name: str) -> None:
         """Raises RuntimeError for an unknown job, NotImplementedError without a cluster."""
@@ -216,15 +220,14 @@ class GitBackend(KubernetesBackend):
         try:
             return self._records.job(name).file
         except LookupError as error:
-            raise RuntimeError(str(error)) from None
+            raise RuntimeError(log(str(error))) from None
 
 
 def _as_sent(body: Tree) -> Tree:
-    """The object as the client would send it, with 2 for the 2.0 that the SDK makes of it. Raises InvocationError."""
+    """The object as JSON, with 2 for the 2.0 that the SDK makes of it. Raises InvocationError."""
     try:
-        sent = client.ApiClient(client.Configuration()).sanitize_for_serialization(body)
-        tree: Tree = json.loads(json.dumps(sent, allow_nan=False), parse_float=_number)
-    except (AttributeError, TypeError, ValueError) as error:
+        tree: Tree = json.loads(json.dumps(body, allow_nan=False), parse_float=_number)
+    except (TypeError, ValueError) as error:
         raise InvocationError(f"the TrainJob holds a value that JSON cannot: {error}") from error
     return tree
 

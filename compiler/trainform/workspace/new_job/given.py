@@ -83,7 +83,8 @@ def add_job(root: str, environment: str, given: Given) -> Added:
         with writing(root) as staging:
             for path, _ in made.write:
                 remove(staging.root, path)
-        raise InvocationError(f"the TrainJob has errors, so it was not written:\n{_told(found)}")
+        errors = [each for each in found if each.severity == "error"]
+        raise InvocationError(f"the TrainJob has errors, so it was not written:\n{_told(errors)}")
     return Added(file, True, found)
 
 
@@ -116,22 +117,13 @@ def _folders(patterns: list[str], jobs: str) -> Iterator[str]:
 def _files(file: str, given: Given) -> dict[str, NewFile]:
     """The script first: a TrainJob without its script has an error."""
     if not given.script:
-        return {file: NewFile(HEAD + _text([given.tree]))}
+        return {file: NewFile(HEAD + emit_stream([given.tree]))}
     metadata, spec = given.tree["metadata"], given.tree["spec"]
     carried = carriage(metadata["name"], metadata.get("namespace", ""), given.runtime or {})
     patches = [*(spec.get("runtimePatches") or ()), carried.patch]
     tree = given.tree | {"spec": spec | {"runtimePatches": patches}}
     script = f"{os.path.dirname(file)}/{carried.file}"
-    return {script: NewFile(given.script), file: NewFile(HEAD + _text([tree, carried.generator]))}
-
-
-def _text(trees: list[Tree]) -> str:
-    try:
-        text = emit_stream(trees)
-        text.encode()
-    except (TypeError, ValueError) as error:
-        raise InvocationError(f"the TrainJob holds a value that YAML cannot: {error}") from error
-    return text
+    return {script: NewFile(given.script), file: NewFile(HEAD + emit_stream([tree, carried.generator]))}
 
 
 def _taken(inputs: EnvironmentInputs, tree: Tree) -> Document | None:

@@ -35,10 +35,10 @@ def script_of_function(function: Callable[..., object], arguments: Mapping[str, 
     if source[:1].isspace():  # it was defined in a block; moving its lines would change strings that span lines
         source = f"if True:\n{source}"
     definition = _definition(source, function.__name__)
+    check_decorators(definition)
     if definition.name != function.__code__.co_name:
         message = f"the file of {function.__name__} changed since it was imported: import it again, or restart"
         raise CannotCarry(message)
-    check_decorators(definition)
     call = _call(function, definition.name, arguments or {})
     if function.__code__.co_flags & __future__.annotations.compiler_flag:
         source = f"{_POSTPONED}\n\n{source}"
