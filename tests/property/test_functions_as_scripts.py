@@ -36,7 +36,7 @@ def defined(source: str) -> Any:
     name = f"<cell {next(NUMBERS)}>"
     linecache.cache[name] = (len(source), None, io.StringIO(source).readlines(), name)
     scope: dict[str, Any] = {}
-    exec(compile(source, name, "exec"), scope)
+    exec(compile(source, name, "exec", dont_inherit=True), scope)
     return scope["train"]
 
 

@@ -16,11 +16,12 @@ CREATED = "2026-01-02T03:04:05Z"
 
 @dataclass(slots=True)
 class FakeCluster:
-    """`jobsets` by name, with their conditions; each has one running pod, which logs `lines`. `asked` are the paths of
-    requests. `down`: every request is an error 500."""
+    """`jobsets` by name, with their conditions; each has `nodes` running pods, which log `lines`. `asked` are the paths
+    of requests. `down`: every request is an error 500."""
 
     url: str = ""
     jobsets: dict[str, list[str]] = field(default_factory=dict)
+    nodes: int = 1
     lines: list[str] = field(default_factory=lambda: ["epoch 1", "epoch 2"])
     asked: list[str] = field(default_factory=list)
     down: bool = False
@@ -39,15 +40,16 @@ class FakeCluster:
             return 200, "".join(f"{line}\n" for line in self.lines)
         if name == "pods":
             selector = parse_qs(where.query)["labelSelector"][0]
-            return 200, {"items": [_pod(each) for each in self.jobsets if f"jobset-name={each}," in selector]}
+            asked = [each for each in self.jobsets if f"jobset-name={each}," in selector]
+            return 200, {"items": [_pod(each, index) for each in asked for index in range(self.nodes)]}
         if name == "events":
             return 200, {"items": [_event(each) for each in self.jobsets]}
         return 404, {"kind": "Status", "status": "Failure", "code": 404}
 
 
-def _pod(jobset: str) -> dict[str, Any]:
-    labels = {"jobset.sigs.k8s.io/replicatedjob-name": "node", "batch.kubernetes.io/job-completion-index": "0"}
-    metadata = {"name": f"{jobset}-node-0-0-abcde", "labels": labels, "creationTimestamp": CREATED}
+def _pod(jobset: str, index: int) -> dict[str, Any]:
+    labels = {"jobset.sigs.k8s.io/replicatedjob-name": "node", "batch.kubernetes.io/job-completion-index": f"{index}"}
+    metadata = {"name": f"{jobset}-node-0-{index}-abcde", "labels": labels, "creationTimestamp": CREATED}
     container = {"name": "node", "image": "example/train:1", "resources": {"limits": {"nvidia.com/gpu": "2"}}}
     return {"metadata": metadata, "spec": {"containers": [container]}, "status": {"phase": "Running"}}
 

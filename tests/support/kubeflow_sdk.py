@@ -43,5 +43,6 @@ def sent(**call: Any) -> dict[str, Any]:
     backend = KubernetesBackend.__new__(KubernetesBackend)
     backend.namespace, backend.custom_api = "ml", FakeApi()
     backend.train(**call)
+    body: dict[str, Any]
     (body,) = backend.custom_api.created
     return body

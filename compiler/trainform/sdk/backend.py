@@ -130,7 +130,8 @@ class GitBackend(KubernetesBackend):
             try:
                 if isinstance(trainer, CustomTrainer):
                     script = script_of_function(trainer.func, trainer.func_args)
-                    chosen.trainer.set_command(command_of(runtime.trainer.command, trainer))
+                    if runtime.trainer.trainer_type == TrainerType.CUSTOM_TRAINER:  # else the SDK says why not
+                        chosen.trainer.set_command(command_of(runtime.trainer.command, trainer))
                 tree, name = self._made(chosen, initializer, trainer, options)
                 given = Given(tree, script.text, records.runtimes.get((runtime.kind.value, runtime.name)))
                 tree["metadata"]["name"] = name or name_by_content(script.name or _stem(trainer, runtime), given)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from kubeflow.trainer import CustomTrainer, LocalProcessBackendConfig, RuntimeKind, TrainerType
 from kubeflow.trainer.options import Name
+from kubeflow.trainer.types.types import TrainJob
 
 import trainform.sdk
 from trainform.cli.main import run
@@ -149,7 +150,7 @@ def test_what_needs_a_cluster_says_so(root, client, method):
 
 def test_a_job_is_created_as_soon_as_it_is_written(root, client):
     client.train(runtime="torch-distributed", options=[Name("mine")])
-    seen = []
+    seen: list[TrainJob] = []
     job = client.wait_for_job_status("mine", status={"Created", "Complete"}, callbacks=[seen.append])
     assert (job.status, len(seen)) == ("Created", 1)
 
