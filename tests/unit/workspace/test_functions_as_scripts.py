@@ -114,6 +114,26 @@ def test_a_global_of_its_own_is_not_from_outside(tmp_path):
     assert returned(tmp_path, script_of_function(counting).text, "counting") == 1
 
 
+def calling_a_shell() -> None:
+    get_ipython().system("ls")  # type: ignore[name-defined]  # noqa: F821  what a notebook makes of `!ls`
+
+
+def test_what_a_notebook_adds_to_builtins_is_from_outside(monkeypatch):
+    monkeypatch.setattr("builtins.get_ipython", calling_a_shell, raising=False)
+    with pytest.raises(CannotCarry, match="calling_a_shell uses get_ipython from outside"):
+        script_of_function(calling_a_shell)
+
+
+def leaving() -> None:
+    print(open)
+    exit(__file__)
+
+
+def test_what_only_a_notebook_lacks_is_not(monkeypatch):
+    monkeypatch.delattr("builtins.exit")
+    assert "leaving()" in script_of_function(leaving).text
+
+
 def test_annotations_are_evaluated_when_they_were(tmp_path):
     assert returned(tmp_path, script_of_function(annotated).text, "annotated") is None
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
+import sys
 
 FROM_THE_MODULE = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
+FROM_THE_START = frozenset({"exit", "quit"})
+"""Builtins that a Python has when it starts, but not in a notebook."""
 
 
 class CannotCarry(Exception):
@@ -66,4 +69,13 @@ def _names_from_outside(text: str, name: str) -> list[str]:
         symbols = table.get_symbols()
         found |= {each.get_name() for each in symbols if each.is_global() and each.is_referenced()}
         own |= {each.get_name() for each in symbols if each.is_declared_global() and each.is_assigned()}
-    return sorted(found - {*dir(builtins), *FROM_THE_MODULE} - own)
+    return sorted(found - _of_python() - FROM_THE_MODULE - FROM_THE_START - own)
+
+
+def _of_python() -> set[str]:
+    """The builtins of every Python. Notebooks add theirs, such as `get_ipython`, which a `!ls` in a function calls."""
+    return {name for name, value in vars(builtins).items() if _home(value) in sys.stdlib_module_names}
+
+
+def _home(value: object) -> str:
+    return str(getattr(value, "__module__", None) or type(value).__module__).partition(".")[0]
