@@ -31,15 +31,21 @@ def script_of(source: str, name: str, where: str) -> str:
     if not isinstance(function, ast.FunctionDef):
         raise CannotCarry(f"{name} in {where} is no plain function: write a def that needs no await")
     _check_call(function)
-    return with_call(f"{ast.get_source_segment(source, function)}\n", name, "")
+    text = f"{ast.get_source_segment(source, function)}\n"
+    check_names(text, name)
+    return with_call(text, name)
 
 
-def with_call(text: str, name: str, arguments: str) -> str:
-    """A script of `text`, which defines the function `name`, and a call. Raises CannotCarry if it needs more."""
+def with_call(text: str, name: str, arguments: str = "") -> str:
+    """A script of `text`, which defines the function `name`, and a call."""
+    return f'{text}\n\nif __name__ == "__main__":\n    {name}({arguments})\n'
+
+
+def check_names(text: str, name: str) -> None:
+    """Raises CannotCarry if the function `name`, all of `text`, takes anything from its module."""
     if outside := _names_from_outside(text, name):
         names = ", ".join(outside)
         raise CannotCarry(f"{name} uses {names} from outside: import or define that inside of the function")
-    return f'{text}\n\nif __name__ == "__main__":\n    {name}({arguments})\n'
 
 
 def check_decorators(function: ast.FunctionDef) -> None:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from trainform.workspace.new_job.function import CannotCarry, check_decorators, with_call
+from trainform.workspace.new_job.function import CannotCarry, check_decorators, check_names, with_call
 from trainform.workspace.new_job.literals import literal
 
 _POSTPONED = "from __future__ import annotations\n"
@@ -39,10 +39,11 @@ def script_of_function(function: Callable[..., object], arguments: Mapping[str, 
     if definition.name != function.__code__.co_name:
         message = f"the file of {function.__name__} changed since it was imported: import it again, or restart"
         raise CannotCarry(message)
-    call = _call(function, definition.name, arguments or {})
     if function.__code__.co_flags & __future__.annotations.compiler_flag:
         source = f"{_POSTPONED}\n\n{source}"
-    text = with_call(source if source.endswith("\n") else f"{source}\n", definition.name, call)
+    source = source if source.endswith("\n") else f"{source}\n"
+    check_names(source, definition.name)
+    text = with_call(source, definition.name, _call(function, definition.name, arguments or {}))
     try:
         text.encode()
     except UnicodeEncodeError as error:
