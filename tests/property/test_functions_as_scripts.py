@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainform import compile_stream
@@ -21,6 +21,7 @@ from trainform.workspace.new_job.literals import literal
 from trainform.workspace.new_job.live import script_of_function
 
 NUMBERS = count()
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RUNTIME = yaml.safe_load(dict(shipped_runtimes())["torch-distributed.yaml"])
 HARD = [
     "$HOME", "${A:-b}", "$(date)", "`id`",
@@ -53,7 +54,7 @@ def run(script: str, folder: Path) -> Any:
     return runpy.run_path(str(path), run_name="__main__")["result"]
 
 
-@settings(deadline=None)
+@UNTIMED
 @given(texts, st.sampled_from(["    ", "\t", " "]), texts)
 def test_a_function_survives(tmp_path_factory, text, indent, argument):
     folder = tmp_path_factory.getbasetemp()
@@ -64,7 +65,7 @@ def test_a_function_survives(tmp_path_factory, text, indent, argument):
     assert run(script, folder) == function(argument)
 
 
-@settings(deadline=None)
+@UNTIMED
 @given(texts)
 def test_a_script_survives_the_way_to_the_manifest(text):
     script = script_of_function(defined(source_with(text, "    "))).text
@@ -93,6 +94,7 @@ values = st.recursive(
 )
 
 
+@UNTIMED
 @given(values)
 def test_an_argument_survives(value):
     again = eval(literal(value, "x"))

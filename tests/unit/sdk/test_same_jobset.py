@@ -194,6 +194,22 @@ def without_script(jobset: dict[str, Any], name: str) -> Any:
     return tree
 
 
+def without_carriage(job: dict[str, Any]) -> dict[str, Any]:
+    """A TrainJob without its name, its command, and the patch that mounts its script."""
+    spec = job["spec"] | {"trainer": {**job["spec"].get("trainer", {}), "command": None}}
+    spec["runtimePatches"] = [
+        each for each in spec.get("runtimePatches", []) if each["manager"] != "trainform.dev/script"
+    ]
+    return job | {"metadata": job["metadata"] | {"name": ""}, "spec": spec}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=[each.replace(" ", "-") for each in CALLS])
+def test_the_trainjob_is_that_of_the_sdk(root, client, call):
+    """So labels and annotations are there, of which the JobSet knows nothing."""
+    job = next(yaml.safe_load_all((root / f"jobs/{client.train(**call)}.yaml").read_text()))
+    assert without_carriage(job) == without_carriage(sent(**call))
+
+
 def in_stream(root, name: str) -> str:
     """What a job file says, as a stream, which has no files: the ConfigMap in place of its generator."""
     job, *others = yaml.safe_load_all((root / f"jobs/{name}.yaml").read_text())

@@ -153,7 +153,7 @@ def test_annotations_are_evaluated_when_they_were(tmp_path):
         (Thing.method, "method: missing a required argument: 'self'"),
         (print, "is a builtin_function_or_method"),
         (Thing, "is a type"),
-        (eval("lambda: 1"), "the source of <lambda> is not known: define it in a file"),
+        (eval(compile("lambda: 1", "<nowhere>", "eval")), "the source of <lambda> is not known: define it in a file"),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__) if callable(value) else "",
 )
@@ -195,7 +195,7 @@ def test_a_list_that_holds_itself():
 )  # fmt: skip
 def test_a_literal_is_the_same_value_again(value):
     again = eval(literal(value, "x"))
-    assert (type(again), again, repr(again)) == (type(value), value, repr(value))
+    assert (type(again), again, literal(again, "x")) == (type(value), value, literal(value, "x"))
 
 
 def test_numbers_that_have_no_literal():
