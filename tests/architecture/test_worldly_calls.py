@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "compiler" / "trainform"
 PLUGINS = ROOT / "plugins" / "trainform_plugins"
 
-EDGE = {"cli", "installed.py", "io", "keys", "testing.py", "workspace"}
+EDGE = {"cli", "installed.py", "io", "keys", "sdk", "testing.py", "workspace"}
 WORLDLY_MODULES = {
     "asyncio", "ctypes", "datetime", "fileinput", "getpass", "glob", "http", "io", "locale", "os", "pathlib",
     "multiprocessing", "platform", "random", "secrets", "shutil", "signal", "socket", "ssl", "subprocess",
@@ -161,7 +161,7 @@ def test_a_script_for_ci_starts_git_by_one_function():
     assert "exec git --no-pager" in starting[0]
 
 
-PRINTS = {"cli/main.py", "cli/streams.py", "cli/terminal.py", "io/lock.py"}
+PRINTS = {"cli/main.py", "cli/streams.py", "cli/terminal.py", "io/lock.py", "sdk/backend.py"}
 """The modules that write to standard output and error. All others print through `cli/terminal.py`."""
 
 

@@ -158,9 +158,9 @@ def test_a_function_becomes_a_script_with_every_character():
 @pytest.mark.parametrize(
     ("runtime", "pods", "command"),
     [
-        ("torch-distributed", 1, ["torchrun", "/opt/trainform/new_job.py"]),
-        ("jax-distributed", 1, ["python", "/opt/trainform/new_job.py"]),
-        ("deepspeed-distributed", 2, ["mpirun", "python", "/opt/trainform/new_job.py"]),
+        ("torch-distributed", 1, ["torchrun", "/opt/trainform/script.py"]),
+        ("jax-distributed", 1, ["python", "/opt/trainform/script.py"]),
+        ("deepspeed-distributed", 2, ["mpirun", "python", "/opt/trainform/script.py"]),
     ],
 )
 def test_the_script_is_where_the_command_expects_it(root, trainform, runtime, pods, command):
@@ -170,7 +170,7 @@ def test_the_script_is_where_the_command_expects_it(root, trainform, runtime, po
     assert trainform("render").code == 0
     folder = root / "rendered/default/default/new-job"
     (carried,) = (yaml.safe_load(file.read_text()) for file in folder.glob("configmap-new-job-script-*.yaml"))
-    assert carried["data"] == {"new_job.py": (root / "jobs/new_job.py").read_text()}
+    assert carried["data"] == {"script.py": (root / "jobs/new_job.py").read_text()}
     text = (folder / "jobset-new-job.yaml").read_text()
     assert text.count("mountPath: /opt/trainform") == pods
     assert text.count(f"name: {carried['metadata']['name']}") == pods

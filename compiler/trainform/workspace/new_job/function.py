@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
+import sys
 
 FROM_THE_MODULE = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
+FROM_THE_START = frozenset({"exit", "quit"})
+"""Builtins that a Python has when it starts, but not in a notebook."""
 
 
 class CannotCarry(Exception):
@@ -29,10 +32,26 @@ def script_of(source: str, name: str, where: str) -> str:
         raise CannotCarry(f"{name} in {where} is no plain function: write a def that needs no await")
     _check_call(function)
     text = f"{ast.get_source_segment(source, function)}\n"
+    check_names(text, name)
+    return with_call(text, name)
+
+
+def with_call(text: str, name: str, arguments: str = "") -> str:
+    """A script of `text`, which defines the function `name`, and a call."""
+    return f'{text}\n\nif __name__ == "__main__":\n    {name}({arguments})\n'
+
+
+def check_names(text: str, name: str) -> None:
+    """Raises CannotCarry if the function `name`, all of `text`, takes anything from its module."""
     if outside := _names_from_outside(text, name):
         names = ", ".join(outside)
         raise CannotCarry(f"{name} uses {names} from outside: import or define that inside of the function")
-    return f'{text}\n\nif __name__ == "__main__":\n    {name}()\n'
+
+
+def check_decorators(function: ast.FunctionDef) -> None:
+    """Raises CannotCarry."""
+    if function.decorator_list:
+        raise CannotCarry(f"{function.name} has a decorator, which comes from outside: remove it")
 
 
 def _check_call(function: ast.FunctionDef) -> None:
@@ -43,15 +62,26 @@ def _check_call(function: ast.FunctionDef) -> None:
     if required:
         message = f"{function.name} needs {', '.join(required)}: give every parameter a default, or read variables"
         raise CannotCarry(message)
-    if function.decorator_list:
-        raise CannotCarry(f"{function.name} has a decorator, which comes from outside: remove it")
+    check_decorators(function)
 
 
 def _names_from_outside(text: str, name: str) -> list[str]:
-    """What the function, its signature, or a function in it takes from its module, sorted."""
-    tables, found = [symtable.symtable(text, name, "exec")], set[str]()
+    """What the function, its signature, or a function in it takes from its module, sorted. What it makes there itself,
+    with `global`, is its own."""
+    tables, found, own = [symtable.symtable(text, name, "exec")], set[str](), {name}
     while tables:
         table = tables.pop()
         tables += table.get_children()
-        found |= {each.get_name() for each in table.get_symbols() if each.is_global() and each.is_referenced()}
-    return sorted(found - {*dir(builtins), *FROM_THE_MODULE, name})
+        symbols = table.get_symbols()
+        found |= {each.get_name() for each in symbols if each.is_global() and each.is_referenced()}
+        own |= {each.get_name() for each in symbols if each.is_declared_global() and each.is_assigned()}
+    return sorted(found - _of_python() - FROM_THE_MODULE - FROM_THE_START - own)
+
+
+def _of_python() -> set[str]:
+    """The builtins of every Python. Notebooks add theirs, such as `get_ipython`, which a `!ls` in a function calls."""
+    return {name for name, value in vars(builtins).items() if _home(value) in sys.stdlib_module_names}
+
+
+def _home(value: object) -> str:
+    return str(getattr(value, "__module__", None) or type(value).__module__).partition(".")[0]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from textwrap import indent
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.labels import labels_of
-from trainform.k8s.tree import Tree, tables, text, value_at
+from trainform.k8s.tree import Tree
+from trainform.output.emitter import emit
 from trainform.workspace import InvocationError
 from trainform.workspace.bootstrap.templates import rendered
 from trainform.workspace.bootstrap.texts import NewFile
 from trainform.workspace.bootstrap.writing import write_new
 from trainform.workspace.discovery import Workspace, discover
+from trainform.workspace.new_job.carriage import RUNNERS, SCRIPT, carriage
 from trainform.workspace.new_job.function import CannotCarry, script_of
 from trainform.workspace.runtimes import known_runtimes
 from trainform.workspace.selection import job_id
@@ -26,11 +28,6 @@ if TYPE_CHECKING:
     from trainform.workspace.bootstrap.writing import Bootstrap
 
 FRAMEWORK = "trainer.kubeflow.org/framework"
-MOUNT = "/opt/trainform"
-"""Where the script is in the pods."""
-
-RUNNERS = {"torch": ["torchrun"], "deepspeed": ["mpirun", "python"], "mlx": ["mpirun", "python"]}
-"""What starts a script, by the runtime's framework; python, if it is another."""
 
 
 class NewJob(NamedTuple):
@@ -58,11 +55,12 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
     _refuse_double(workspace, wanted)
     file = _place(wanted, workspace.repository.settings.jobs)
     files: dict[str, NewFile] = {}
-    command, script = [*wanted.command], ""
+    command, patch, generator = [*wanted.command], "", ""
     if wanted.function:
-        script = f"{wanted.name.replace('-', '_')}.py"
-        files[f"{os.path.dirname(file)}/{script}".lstrip("/")] = NewFile(_script(wanted.function))
-        command = command or [*RUNNERS.get(framework, ["python"]), f"{MOUNT}/{script}"]
+        carried = carriage(wanted.name, wanted.namespace, runtime)
+        files[f"{os.path.dirname(file)}/{carried.file}"] = NewFile(_script(wanted.function))
+        command = command or [*RUNNERS.get(framework, ["python"]), SCRIPT]
+        patch, generator = _item(carried.patch), emit(carried.generator)
     if not command:
         raise InvocationError("say what runs", "--command")
     values = wanted._asdict() | {
@@ -70,9 +68,8 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
         "image": _quoted(wanted.image) if wanted.image else "",
         "command": list(map(_quoted, command)),
         "variables": [(_quoted(key), json.dumps(value)) for key, value in wanted.variables],
-        "script": script,
-        "mount": MOUNT,
-        "steps": [*_steps_that_train(runtime)],
+        "patch": patch,
+        "generator": generator,
     }
     files[file] = NewFile(rendered("job/job.yaml", values))
     return write_new(workspace.repository.root, files)
@@ -84,14 +81,6 @@ def _runtime(workspace: Workspace, name: str) -> Tree:
         hint = did_you_mean(name, known) or f"known are {', '.join(sorted(known))}"
         raise InvocationError(f'there is no runtime "{name}": {hint}', "--runtime")
     return known[name].tree
-
-
-def _steps_that_train(runtime: Tree) -> Iterator[str]:
-    """The replicated jobs with a container that trains: with MPI, the launcher and its nodes."""
-    for job in tables(value_at(runtime, ("spec", "template", "spec")) or {}, "replicatedJobs"):
-        pod = value_at(job, ("template", "spec", "template", "spec")) or {}
-        if NODE_CONTAINER in (each.get("name") for each in tables(pod, "containers")):
-            yield text(job, "name")
 
 
 def _refuse_double(workspace: Workspace, wanted: NewJob) -> None:
@@ -125,6 +114,11 @@ def _script(given: str) -> str:
         raise InvocationError(f"{file} is not UTF-8", "--from-function") from error
     except CannotCarry as error:
         raise InvocationError(str(error), "--from-function") from error
+
+
+def _item(tree: Tree) -> str:
+    """The YAML of a list's item, as far in as the template has its lists."""
+    return indent("- " + indent(emit(tree), "  ")[2:], "    ")
 
 
 _PLAIN = re.compile(r"[A-Za-z/_][\w./=+-]*\Z", re.ASCII)
