@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             _check(source, Path(folder), report, options.without_extra, keep=not options.dry_run)
         except subprocess.CalledProcessError as error:
-            report.tell("build", [f"{' '.join(map(str, error.cmd))} exits {error.returncode}"])
+            report.tell("build", [f"{' '.join(error.cmd)} exits {error.returncode}: {error.stderr.strip()}"])
     print(f"{report.problems} problems" if report.problems else "no problems")
     return 1 if report.problems else 0
 
@@ -75,7 +75,7 @@ class Place(NamedTuple):
 def _check(source: Source, work: Path, report: Report, without: Sequence[str], *, keep: bool) -> None:
     archives = build(source, HERE, work)
     again = build_by_way_of_the_sdist(source, ELSEWHERE, work)
-    report.tell("build", differences(archives, again), "twice, the second time by way of the sdist: the same bytes")
+    report.tell("build", differences(archives, again), "twice, the second time elsewhere and by way of the sdist")
     export(source, work / "tree")
     place = Place(work, work / "tree", archives)
     report.tell("wheel", wheel_problems(archives.wheel, place.tree, source.version), archives.wheel.name)

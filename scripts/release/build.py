@@ -88,7 +88,8 @@ def _hatchling(source: Source, around: Surroundings, tree: Path, out: Path, *tar
             cwd=tree,
             env=variables,
             umask=around.umask,
-            stdout=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
             check=True,
         )
 

@@ -147,12 +147,8 @@ def test_an_image_runs_without_rights_and_without_what_built_it(image):
 
 @pytest.mark.parametrize("image", ["cmp", "krm"])
 def test_hadolint_finds_nothing_in_an_image(image):
-    command = [
-        str(Path(sys.executable).with_name("hadolint")),
-        "--no-color",
-        str(ROOT / "deploy" / image / "Dockerfile"),
-    ]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    linter, file = Path(sys.executable).with_name("hadolint"), ROOT / "deploy" / image / "Dockerfile"
+    ran = subprocess.run([linter, "--no-color", file], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, ""), ran.stderr
 
 
