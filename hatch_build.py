@@ -20,8 +20,8 @@ README = "README.md"
 PICTURES = (".gif", ".jpg", ".jpeg", ".png", ".svg", ".webp")
 
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
-_TARGET = re.compile(r"(?<=\]\()(?![a-z][a-z0-9+.-]*:)[^)\s]+")
-"""Where a link or a picture of Markdown leads, unless it has a scheme."""
+_TARGET = re.compile(r"(?<=\]\()(?!#|[a-z][a-z0-9+.-]*:)[^)\s]+")
+"""Where a link or a picture of Markdown leads, unless it has a scheme or stays on the page."""
 
 
 class Addresses(MetadataHookInterface):
@@ -60,6 +60,5 @@ def with_absolute_links(text: str, url: str, tag: str) -> str:
 
 def _absolute(target: str, url: str, tag: str) -> str:
     path, mark, heading = target.partition("#")
-    path = path or README
     kind = "raw" if path.endswith(PICTURES) else "tree" if path.endswith("/") else "blob"
     return f"{url}/{kind}/{tag}/{path.rstrip('/')}{mark}{heading}"

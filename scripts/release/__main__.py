@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _check(source, Path(folder), report, options.without_extra, keep=not options.dry_run)
         except subprocess.CalledProcessError as error:
             report.tell("build", [f"{' '.join(error.cmd)} exits {error.returncode}: {error.stderr.strip()}"])
-    print(f"{report.problems} problems" if report.problems else "no problems")
+    print("1 problem" if report.problems == 1 else f"{report.problems or 'no'} problems")
     return 1 if report.problems else 0
 
 
@@ -85,7 +85,7 @@ def _check(source: Source, work: Path, report: Report, without: Sequence[str], *
     bill = bill_of_materials(archives.wheel, place.tree, source.version, source.url)
     report.tell("sbom", [], f"{bill.count('bom-ref')} components")
     if keep and not report.problems:
-        _keep(source, archives, bill)
+        _keep(archives, bill)
 
 
 def _check_metadata(source: Source, place: Place, report: Report) -> None:
@@ -109,7 +109,7 @@ def _check_installations(source: Source, place: Place, report: Report, without: 
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _keep(source: Source, archives: Archives, bill: str) -> None:
+def _keep(archives: Archives, bill: str) -> None:
     """dist/packages/ is for the index, which takes nothing else; the bill of materials and digests are beside it."""
     dist = PROJECT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -117,7 +117,7 @@ def _keep(source: Source, archives: Archives, bill: str) -> None:
     packages.mkdir(parents=True)
     for archive in archives:
         shutil.copy(archive, packages)
-    (dist / f"trainform-{source.version}.cdx.json").write_text(bill)
+    (dist / "trainform.cdx.json").write_text(bill)
     files = sorted(path for path in dist.rglob("*") if path.is_file())
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (dist / "SHA256SUMS").write_text("".join(lines))

@@ -48,22 +48,24 @@ def readme_problems(text: str, url: str, tag: str, tree: Path) -> Iterator[str]:
     page.feed(html)
     yield from (f"README: shows {found!r} as text" for found in _LEFTOVERS.findall("".join(page.text)))
     for link in page.links:
-        if problem := _problem(link, url, tag, tree):
+        if link.removeprefix("#") not in page.ids and (problem := _problem(link, url, tag, tree)):
             yield f"README: {link} {problem}"
 
 
 class Page(HTMLParser):
-    """The links and pictures of a page, and its text that is not code."""
+    """The links and pictures of a page, where links can lead on it, and its text that is not code."""
 
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.ids: set[str] = set()
         self.text: list[str] = []
         self._code = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._code += tag in ("code", "pre")
         self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        self.ids |= {value or "" for name, value in attrs if name == "id"}
 
     def handle_endtag(self, tag: str) -> None:
         self._code -= tag in ("code", "pre")
