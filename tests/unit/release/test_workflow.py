@@ -67,6 +67,12 @@ def test_no_secret_is_read_and_no_host_is_named():
     assert re.findall(r"\b(?:ghcr\.io|docker\.io|quay\.io|pypi\.org)\b", text) == []
 
 
+def test_maintainers_are_told_what_to_set_up():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    needed = {*re.findall(r"vars\.(\w+)", FILE.read_text()), "images", "package-index", FILE.name}
+    assert [name for name in sorted(needed) if f"`{name}`" not in text] == []
+
+
 def test_every_image_is_built():
     images = {path.parent.name for path in (ROOT / "deploy").glob("*/Dockerfile")}
     assert set(JOBS["images"]["strategy"]["matrix"]["image"]) == images
