@@ -32,7 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--url", default="", help="the project's page (default: that of git's remote origin)")
     parser.add_argument("--without-extra", action="append", default=[], metavar="NAME", help="do not try this extra")
     options = parser.parse_args(arguments)
-    source = find_source(PROJECT, options.url, os.environ)
+    try:
+        source = find_source(PROJECT, options.url, os.environ)
+    except (subprocess.CalledProcessError, ValueError) as error:
+        parser.exit(1, f"./dev release: {_told(error)}\n")
     dry = ", dry run" if options.dry_run else ""
     print(f"trainform {source.version} of commit {source.commit[:12]}{dry}", flush=True)
     report = Report()
@@ -43,9 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             _check(source, Path(folder), report, options.without_extra, keep=not options.dry_run)
         except subprocess.CalledProcessError as error:
-            report.tell("build", [f"{' '.join(error.cmd)} exits {error.returncode}: {error.stderr.strip()}"])
+            report.tell("build", [_told(error)])
     print("1 problem" if report.problems == 1 else f"{report.problems or 'no'} problems")
     return 1 if report.problems else 0
+
+
+def _told(error: subprocess.CalledProcessError | ValueError) -> str:
+    if isinstance(error, ValueError):
+        return str(error)
+    return f"{' '.join(error.cmd)} exits {error.returncode}: {error.stderr.strip()}"
 
 
 class Report:
@@ -100,7 +109,10 @@ def _check_metadata(source: Source, place: Place, report: Report) -> None:
 
 
 def _check_installations(source: Source, place: Place, report: Report, without: Sequence[str]) -> None:
-    for number, each in enumerate(install.installations(place.archives.wheel, place.archives.sdist, place.tree)):
+    installations = install.installations(place.archives.wheel, place.archives.sdist, place.tree)
+    if unknown := set(without) - {each.extra for each in installations}:
+        report.tell("install", [f"there is no extra {name}" for name in sorted(unknown)])
+    for number, each in enumerate(installations):
         if each.extra in without:
             print(f"skipped  install  {each}")
         else:

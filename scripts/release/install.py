@@ -49,31 +49,45 @@ def installations(wheel: Path, sdist: Path, tree: Path) -> list[Installation]:
     return [Installation(sdist), Installation(wheel), *with_extra]
 
 
+class _Step(NamedTuple):
+    what: str
+    command: tuple[str | Path, ...]
+    expected: str = ""
+    """Part of what it must print."""
+    stdin: str = ""
+
+
 def problems(installation: Installation, version: str, folder: Path) -> Iterator[str]:
     """Installs into `folder`, which is new, and tries what is there. The index and its settings are pip's."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    empty, bin_ = folder / "empty", folder / "bin"
-
-    def run(*command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, input=stdin, cwd=empty, env=environment, capture_output=True, text=True, check=False
+    elsewhere = folder / "elsewhere"  # where nothing can be imported from
+    elsewhere.mkdir(parents=True)
+    for step in _steps(installation, version, folder):
+        ran = subprocess.run(
+            step.command,
+            input=step.stdin,
+            cwd=elsewhere,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-
-    empty.mkdir(parents=True)
-    target = f"{installation.archive}[{installation.extra}]" if installation.extra else str(installation.archive)
-    steps: list[tuple[tuple[str | Path, ...], str, str]] = [
-        ((sys.executable, "-m", "venv", folder), "", ""),
-        ((bin_ / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", target), "", ""),
-        ((bin_ / "python", "-m", "pip", "check"), "", "No broken requirements"),
-        ((bin_ / "trainform", "--version"), "", version),
-        ((bin_ / "trainform", "plugins"), "", "coscheduling"),
-        ((bin_ / "trainform", "render", "-"), JOB, "kind: JobSet"),
-        ((bin_ / "python", "-P", "-c", _IMPORT_ALL, *installation.packages), "", ""),
-    ]
-    for command, stdin, expected in steps:
-        ran = run(*command, stdin=stdin)
-        if ran.returncode or expected not in ran.stdout:
+        if ran.returncode or step.expected not in ran.stdout:
             said = (ran.stderr.strip() or ran.stdout.strip() or "nothing").splitlines()[-1]
-            name = " ".join(Path(each).name if isinstance(each, Path) else each for each in command[:4])
-            yield f"{installation}: {name} exits {ran.returncode} and says: {said}"
+            yield f"{installation}: {step.what} exits {ran.returncode} and says: {said}"
             return
+
+
+def _steps(installation: Installation, version: str, folder: Path) -> list[_Step]:
+    python, trainform = folder / "bin" / "python", folder / "bin" / "trainform"
+    target = f"{installation.archive}[{installation.extra}]" if installation.extra else str(installation.archive)
+    pip = (python, "-m", "pip", "--disable-pip-version-check")
+    return [
+        _Step("python -m venv", (sys.executable, "-m", "venv", folder)),
+        _Step("pip install", (*pip, "install", "--quiet", target)),
+        _Step("pip check", (*pip, "check"), "No broken requirements"),
+        _Step("trainform --version", (trainform, "--version"), f"trainform {version}\n"),
+        _Step("trainform plugins", (trainform, "plugins"), "coscheduling"),
+        _Step("trainform render -", (trainform, "render", "-"), "kind: JobSet", JOB),
+        _Step("importing the extra", (python, "-c", _IMPORT_ALL, *installation.packages)),
+    ]

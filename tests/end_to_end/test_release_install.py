@@ -24,7 +24,7 @@ def wheel(tmp_path, monkeypatch):
     metadata = "Metadata-Version: 2.1\nName: trainform\nVersion: 1.2.3\nProvides-Extra: secrets\n"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("trainform.py", PROGRAM)
-        archive.writestr("broken.py", "import nowhere_to_be_found")
+        archive.writestr("broken.py", "import nowhere")
         archive.writestr(f"{info}/METADATA", metadata)
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/entry_points.txt", "[console_scripts]\ntrainform = trainform:main\n")
@@ -41,7 +41,11 @@ def test_what_answers_is_fit(wheel, tmp_path):
     ("packages", "version", "problem"),
     [
         ((), "1.2.4", "trainform --version exits 0 and says: trainform 1.2.3"),
-        (("trainform",), "1.2.3", "exits 1 and says: ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        (
+            ("trainform",),
+            "1.2.3",
+            "importing the extra exits 1 and says: ModuleNotFoundError: No module named 'nowhere'",
+        ),
     ],
     ids=["another version", "an extra that cannot be imported"],
 )
@@ -56,4 +60,4 @@ def test_what_pip_refuses_is_told(tmp_path, monkeypatch):
     wheel = tmp_path / "trainform-1.2.3-py3-none-any.whl"
     wheel.write_bytes(b"no wheel")
     (found,) = problems(Installation(wheel), "1.2.3", tmp_path / "environment")
-    assert found.startswith(f"{wheel.name}: python -m pip install exits 1 and says: ")
+    assert found.startswith(f"{wheel.name}: pip install exits 1 and says: ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 
 import pytest
 
@@ -69,6 +70,20 @@ def test_a_build_that_breaks_is_told_with_what_it_says(release, project, capsys)
     commit(project, {"hatch_build.py": "1/0\n"})
     assert release("--dry-run") == 1
     assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_an_extra_that_is_none_cannot_be_left_out(release, capsys):
+    assert release("--dry-run", "--without-extra", "torch", "--without-extra", "other") == 1
+    told = capsys.readouterr().out
+    assert "there is no extra other" in told
+    assert "skipped  install  trainform-1.2.3-py3-none-any.whl[torch]" in told
+
+
+def test_a_folder_without_git_is_told(release, project, capsys):
+    shutil.rmtree(project / ".git")
+    with pytest.raises(SystemExit):
+        release("--dry-run")
+    assert "./dev release: git log" in capsys.readouterr().err
 
 
 def test_every_extra_is_tried(archives, tree):
