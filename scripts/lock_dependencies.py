@@ -1,5 +1,5 @@
-"""Pins what CI and the images install, with the hash of every file: ci/requirements.txt and ci/requirements-build.txt,
-and the copy of the first one in ci/gitlab.yml.
+"""Pins what CI, the images and a release install, with the hash of every file: ci/requirements.txt with its copy in
+ci/gitlab.yml, ci/requirements-build.txt and ci/requirements-release.txt.
 
     python scripts/lock_dependencies.py            # the newest versions that pyproject.toml allows; needs uv
     python scripts/lock_dependencies.py --verify   # and then: is there a wheel for each Python and platform?
@@ -21,7 +21,8 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parent.parent
 CI = PROJECT / "ci"
-RUN, BUILD, GITLAB = CI / "requirements.txt", CI / "requirements-build.txt", CI / "gitlab.yml"
+RUN, BUILD, RELEASE = CI / "requirements.txt", CI / "requirements-build.txt", CI / "requirements-release.txt"
+GITLAB = CI / "gitlab.yml"
 
 OLDEST_PYTHON = "3.11"
 PYTHONS = (OLDEST_PYTHON, "3.12", "3.13", "3.14")
@@ -44,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     RUN.write_text(HEAD.format(what="what trainform needs to run") + locked(project["project"]["dependencies"]))
     BUILD.write_text(HEAD.format(what="what builds trainform") + locked(project["build-system"]["requires"]))
+    RELEASE.write_text(HEAD.format(what="what ./dev release needs") + locked(project["dependency-groups"]["release"]))
     GITLAB.write_text(with_requirements(GITLAB.read_text(), RUN.read_text()))
     if options.verify:
         verify()
@@ -70,7 +72,7 @@ def with_requirements(template: str, requirements: str) -> str:
 
 def verify() -> None:
     """Download every pin for every Python and platform: fails where a wheel is missing or a hash is wrong."""
-    for file, python, platforms in itertools.product((RUN, BUILD), PYTHONS, PLATFORMS):
+    for file, python, platforms in itertools.product((RUN, BUILD, RELEASE), PYTHONS, PLATFORMS):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
             command += ["--require-hashes", "--only-binary", ":all:", "--dest", folder, "--requirement", str(file)]
