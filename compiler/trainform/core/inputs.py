@@ -51,8 +51,8 @@ class Input(NamedTuple):
 
 @dataclass(slots=True)
 class Inputs:
-    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob. `unowned`: the
-    kind and name of what objects provide that no TrainJob takes."""
+    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob. `unowned`:
+    objects that no TrainJob takes, by kind and name of what they provide."""
 
     jobs: list[Input] = field(default_factory=list)
     environment: Input | None = None
@@ -60,7 +60,7 @@ class Inputs:
     keys: KeyFiles = field(default_factory=dict)
     runtimes: dict[ObjectKey, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
-    unowned: set[tuple[str, str]] = field(default_factory=set)
+    unowned: dict[tuple[str, str], list[Tree]] = field(default_factory=dict)
     facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -177,7 +177,7 @@ def _place(inputs: Inputs, item: Input) -> None:
         return
     inputs.diagnostics.extend(item.diagnostics)
     if kind := kind_of(item.document.tree):
-        inputs.unowned.add((kind.provides, provided(item.document.tree)))
+        inputs.unowned.setdefault((kind.provides, provided(item.document.tree)), []).append(item.document.tree)
     if isinstance(item.model, Runtime):
         other = inputs.runtimes.get(key)
         inputs.runtimes[key] = _ambiguous(other, item) if other else item

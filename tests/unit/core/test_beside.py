@@ -50,7 +50,10 @@ spec: {gitops: {naming: content-hash}}
 
 
 def job(name: str = "llm", volumes: str = VOLUMES, env: str = "[]") -> str:
-    pods = {"spec": {"template": {"spec": {"volumes": yaml.safe_load(volumes) or []}}}}
+    given = yaml.safe_load(volumes) or []
+    mounts = [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in given]
+    node = {"name": "node", "volumeMounts": mounts}
+    pods = {"spec": {"template": {"spec": {"volumes": given, "containers": [node]}}}}
     template = {"spec": {"replicatedJobs": [{"name": "node", "template": pods}]}}
     patch = {"manager": "example.com/tests", "trainingRuntimeSpec": {"template": template}}
     return f"""\
