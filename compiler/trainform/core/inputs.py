@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
-from trainform.core.beside.placing import kind_of, provided
+from trainform.core.beside.placing import Kind, kind_of, provided
 from trainform.core.cluster.facts import MOST_AMOUNTS, Facts, Names, ObjectKey
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
@@ -16,7 +16,7 @@ from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, fact_kind
-from trainform.k8s.tree import Tree, metadata_of, text
+from trainform.k8s.tree import Tree, metadata_of, name_of, text
 from trainform.source import Document
 
 if TYPE_CHECKING:
@@ -175,9 +175,11 @@ def _place(inputs: Inputs, item: Input) -> None:
     if key[0] in ENCRYPTED and is_key_file(item.document.tree) and text(item.document.tree, "apiVersion"):
         inputs.keys.setdefault(key[1:], item.document.tree)
         return
-    inputs.diagnostics.extend(item.diagnostics)
+    told = item.diagnostics
     if kind := kind_of(item.document.tree):
         inputs.unowned.setdefault((kind.provides, provided(item.document.tree)), []).append(item.document.tree)
+        told = tuple(_unnamed(each, item.document.tree, kind) if each.code == "TF204" else each for each in told)
+    inputs.diagnostics.extend(told)
     if isinstance(item.model, Runtime):
         other = inputs.runtimes.get(key)
         inputs.runtimes[key] = _ambiguous(other, item) if other else item
@@ -185,6 +187,18 @@ def _place(inputs: Inputs, item: Input) -> None:
         inputs.fact_documents.append(item.document)
         if not inputs.facts.add(key, item.document.tree):
             inputs.diagnostics.append(_too_many_amounts(item))
+
+
+def _unnamed(ignored: Diagnostic, tree: Tree, kind: Kind) -> Diagnostic:
+    """Why an object that could be a companion is ignored, and how a TrainJob takes it."""
+    name = provided(tree)
+    message = f"{text(tree, 'kind')} {name_of(tree)} is ignored: no TrainJob in its file or folder names {name}"
+    hint = (
+        f"name {name} in volumes, env or envFrom of a TrainJob there; if something else applies it, move it elsewhere"
+    )
+    return ignored._replace(
+        message=message, hint=hint if kind.is_rendered else "use a SealedSecret or an ExternalSecret"
+    )
 
 
 def _too_many_amounts(item: Input) -> Diagnostic:
