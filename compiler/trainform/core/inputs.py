@@ -20,7 +20,7 @@ from trainform.k8s.tree import Tree, metadata_of, name_of, text
 from trainform.source import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainform.api import Environment
     from trainform.api.generator import ConfigMapGenerator
@@ -84,10 +84,11 @@ def sort(
     inputs = Inputs()
     cache = {} if cache is None else cache
     by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
-    owners = {each: by_document[document] for document in by_document for each in (document, *document.beside)}
+    owners = _owners(by_document)
     for diagnostic in source:
         own = owners.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
-        (inputs.diagnostics if own is None else own).append(diagnostic)
+        for problems in own or [inputs.diagnostics]:
+            problems.append(diagnostic)
     _take_environment(inputs, by_document, cache)
     keys = {document: key_of(document, inputs.namespace) for document in by_document}
     first = _first_of_each(keys)
@@ -99,6 +100,15 @@ def sort(
 
         inputs.diagnostics += [*diagnose_links(inputs.fact_documents), *_unknown_prices(inputs)]
     return inputs
+
+
+def _owners(problems: Mapping[Document, list[Diagnostic]]) -> dict[Document, list[list[Diagnostic]]]:
+    """By document, where its problems belong: to itself, or to each TrainJob that it stands beside."""
+    found: dict[Document, list[list[Diagnostic]]] = {}
+    for document, own in problems.items():
+        for each in (document, *document.beside):
+            found.setdefault(each, []).append(own)
+    return found
 
 
 def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]) -> None:
