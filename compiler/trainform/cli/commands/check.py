@@ -70,7 +70,7 @@ def check(
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
-    from trainform.io.git import GitError
+    from trainform.io.git import GitError, NoRepository
     from trainform.io.lock import exclusive
     from trainform.workspace.discovery import discover
     from trainform.workspace.verify.verification import verify
@@ -87,7 +87,10 @@ def check(
         try:
             found = _compared(result, workspace, base)
         except GitError as error:
-            hint = "name a commit that this clone has, such as origin/main"
+            is_clone = not isinstance(error, NoRepository)
+            hint = (
+                "name a commit that this clone has, such as origin/main" if is_clone else "run it in a clone, with git"
+            )
             print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
             return FAULTY
     _print(found, form)
