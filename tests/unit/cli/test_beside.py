@@ -249,3 +249,11 @@ def test_an_object_that_no_job_of_its_folder_names_is_told_with_the_cure(trainfo
     assert ignored["message"].startswith(shown)
     assert (ignored["severity"], ignored["file"], ignored["field"]) == ("info", "jobs/files.yaml", "kind")
     assert bool(ignored["hint"]) == (name != "Service")
+
+
+@pytest.mark.parametrize(("files", "told"), [("[1]", ("TF102", "files[0]")), ("[]", ("TF104", "files"))])
+def test_a_generator_with_a_wrong_entry_is_told_once(trainform, root, files, told):
+    generator = GENERATOR.replace("[train.py, ds.json=config/zero3.json]", files)
+    (root / "jobs" / "llm.yaml").write_text(job() + MOUNT + generator)
+    found = json.loads(trainform("validate", "--format", "json").out)["diagnostics"]
+    assert [(each["code"], each["field"]) for each in found if each["severity"] == "error"] == [told]
