@@ -95,7 +95,7 @@ def _leave_out(
     jobs unless named, and frozen jobs that it does not thaw."""
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
-        problems += select(environments, options.jobs, workspace.repository.root)
+        problems += select(workspace, environments, options.jobs)
     else:
         problems += unselected_jobs(workspace, environments, chunk.files)
     elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]

@@ -91,7 +91,7 @@ def _chosen(workspace: Workspace, asked: Sequence[str], criteria: Criteria) -> t
     environments = workspace.read()
     problems = [*workspace.problems]
     if asked:
-        problems += select(environments, asked, workspace.repository.root)
+        problems += select(workspace, environments, asked, selected=False)
     problems += [problem for each in environments for problem in each.sources.diagnostics]
     if has_errors(problems):
         return Retirement(), problems
