@@ -1,6 +1,6 @@
 """Pages whose example is a whole repository: files (```` ```yaml file=jobs/llm.yaml ````) and commands
-(```` ```console ````) are played in the order of the page. The last command shows the code before the cure, and after
-it no more."""
+(```` ```console ````) are played in the order of the page; a file with a plugin is installed as a package. The last
+command shows the code before the cure, and after it no more."""
 
 from __future__ import annotations
 
@@ -9,35 +9,24 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from support.packages import Site, site
 from trainform.cli.main import run
 from trainform.diagnostics.codes import CODES
 
 PAGES = Path(__file__).parents[2] / "docs" / "codes"
 BLOCK = re.compile(r"^```(?:\w+ file=(?P<file>\S+)|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
-UNTOLD = [
-    "TF701",
-    "TF707",
-    "TF713",
-    "TF720",
-    "TF721",
-    "TF732",
-    "TF735",
-    "TF901",
-    "TF902",
-    "TF903",
-    "TF904",
-    "TF905",
-    "TF906",
-]
-"""Codes of the repository whose pages tell the example in words: they need a full disk, another version of trainform,
-another program, or a plugin with a bug. This list may only become shorter."""
+UNTOLD = ["TF713"]
+"""Codes of the repository whose pages tell the example in words: it needs another version of trainform. This list may
+only become shorter."""
+
+PLUGIN = re.compile(r"^class (\w+)\(trainform\.Plugin\):\n    name = \"([\w-]+)\"$", re.MULTILINE)
 
 
 class Step(NamedTuple):
@@ -73,7 +62,27 @@ Play = Callable[[list[Step]], Told]
 
 
 @pytest.fixture
-def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Play:
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("story") / "site") as found:
+        yield found
+
+
+def install(packages: Site, step: Step) -> None:
+    """Install a file as a package with all plugins in it."""
+    module = step.file.removesuffix(".py")
+    plugins = {name: f"{module}:{kind}" for kind, name in PLUGIN.findall(step.text)}
+    packages.install(module, "1.0", plugins, {step.file: step.text})
+
+
+def ended(line: str, words: list[str]) -> int:
+    """The exit code of a line: of trainform with these words, or of another program."""
+    return run(words) if line.startswith("trainform ") else subprocess.run(["sh", "-ec", line]).returncode
+
+
+@pytest.fixture
+def play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], packages: Site
+) -> Play:
     """Plays steps in an empty repository; what the last call of trainform said."""
     monkeypatch.chdir(tmp_path)
     nobody = {f"GIT_{who}_{what}": "somebody" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -83,9 +92,10 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Ca
     subprocess.run(["git", "init", "--quiet"], check=True)
 
     def command(line: str) -> Told:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
-        words = line.split()
-        code = run(words[1:]) if words[0] == "trainform" else subprocess.run(["sh", "-ec", line]).returncode
+        words, _, source = line.partition(" <")
+        given = (tmp_path / source).read_bytes() if line.startswith("trainform ") and source else b""
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        code = ended(line, words.split()[1:])
         sys.stdout.flush()
         said = capfdbinary.readouterr()
         return Told(code, (said.out + said.err).decode())
@@ -103,7 +113,9 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Ca
     def all_of(given: list[Step]) -> Told:
         told = Told(0, "")
         for step in given:
-            if step.file:
+            if PLUGIN.search(step.text):
+                install(packages, step)
+            elif step.file:
                 path = tmp_path / step.file
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(step.text)
