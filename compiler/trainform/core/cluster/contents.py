@@ -3,7 +3,7 @@ the repository."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.contents import Keys, keys_of
@@ -31,16 +31,17 @@ class _Contents(NamedTuple):
 def check_contents(plan: Plan, jobset: JobSetView) -> None:
     """An error for a key without which pods do not start, if the object comes with the job; a warning if others apply
     it, or if the pods start with an empty folder in the place of a file."""
-    known = dict(_known(plan))
+    needed = [[*references(job.pod_spec)] for job in jobset.jobs]
+    known = dict(_known(plan, {(each.kind, each.name) for found in needed for each in found}))
     if not known:
         return
 
     def keys(kind: str, name: str) -> Keys | None:
         return found.keys if (found := known.get((kind, name))) else None
 
-    for job in jobset.jobs:
+    for job, wanted in zip(jobset.jobs, needed, strict=True):
         at = (*job.pod_path, "spec")
-        for reference in references(job.pod_spec):
+        for reference in wanted:
             contents = known.get((reference.kind, reference.name))
             if contents is None or not reference.is_needed:
                 continue
@@ -48,7 +49,7 @@ def check_contents(plan: Plan, jobset: JobSetView) -> None:
                 if key and key not in contents.keys:
                     _tell_key(plan, jobset.tree, (*at, *path), key, contents)
         for lost in lost_files(job.pod_spec, keys):
-            why = "the pods find an empty folder instead" if lost.path[-1] == "subPath" else "nothing else mounts it"
+            why = "an empty folder is mounted instead" if lost.path[-1] == "subPath" else "the program does not find it"
             message = f"volume {lost.volume} has no file {lost.file!r}: {why}"
             hint = _hint(lost.file, lost.files, "it has")
             plan.report_object(jobset.tree, (*at, *lost.path), "TF651", message, severity="warning", hint=hint)
@@ -64,11 +65,11 @@ def _hint(word: str, known: Keys, head: str) -> str:
     return did_you_mean(word, known) or (f"{head} {listed(sorted(known))}" if known else "it is empty")
 
 
-def _known(plan: Plan) -> Iterator[tuple[tuple[str, str], _Contents]]:
-    """By the kind and name that pods refer to; what is rendered comes last. Nothing of an object with errors: keys of
-    it may be missing because of those."""
+def _known(plan: Plan, wanted: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], _Contents]]:
+    """By the kind and name that pods refer to (`wanted`); what is rendered comes last. Nothing of an object with
+    errors: keys of it may be missing because of those."""
     broken = {each.place for each in plan.diagnostics if each.severity == "error"}
-    others = [*_unowned(plan), *(each.tree for each in plan.job_document.beside if each not in broken)]
+    others = [*_unowned(plan, wanted), *(each.tree for each in plan.job_document.beside if each not in broken)]
     found = [(tree, tree, False) for tree in others]
     for tree in plan.objects:
         document = plan.beside.get(object_name(tree))
@@ -80,9 +81,9 @@ def _known(plan: Plan) -> Iterator[tuple[tuple[str, str], _Contents]]:
             yield (kind.provides, provided(tree)), _Contents(name, keys, is_rendered)
 
 
-def _unowned(plan: Plan) -> Iterator[Tree]:
+def _unowned(plan: Plan, wanted: Collection[tuple[str, str]]) -> Iterator[Tree]:
     """Objects of no TrainJob that may be those of the job's namespace, if there is only one of a name."""
-    for trees in plan.unowned.values():
-        here = [each for each in trees if metadata_of(each).get("namespace") in (None, plan.namespace)]
+    for key in sorted(plan.unowned.keys() & wanted):
+        here = [each for each in plan.unowned[key] if metadata_of(each).get("namespace") in (None, plan.namespace)]
         if len(here) == 1:
             yield here[0]
