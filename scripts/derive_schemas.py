@@ -688,13 +688,84 @@ def hand_written(name: str, schema: Schema) -> Schema:
     return {"type": "object", "properties": schema, "additionalProperties": False}
 
 
+# What stands beside a TrainJob, by the CRDs of External Secrets and Sealed Secrets. A newer one may have more fields.
+SECRET_KEY: Schema = {"type": "string", "minLength": 1, "maxLength": 253, "pattern": "^[-._a-zA-Z0-9]+$"}
+OBJECT_NAME: Schema = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 253,
+    "pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+}
+SECRET_DATA: Schema = {"type": "object", "additionalProperties": STRING}
+
+
+def choice(*values: str) -> Schema:
+    return {"type": "string", "enum": [*values]}
+
+
+def companion(**properties: Schema) -> Schema:
+    """A kind of companion, with its own fields beside the head of every object."""
+    head = {"apiVersion": STRING, "kind": STRING, "metadata": {"$ref": "#/$defs/ObjectMeta"}, "status": OPEN}
+    return closed("spec", **(head | properties))
+
+
+STORE_REF = closed(name=OBJECT_NAME, kind=choice("SecretStore", "ClusterSecretStore"))
+SOURCE_REF = closed(
+    storeRef=STORE_REF, generatorRef=closed("kind", "name", apiVersion=STRING, kind=STRING, name=STRING)
+)
+REMOTE_REF = closed(
+    "key",
+    key=STRING,
+    property=STRING,
+    version=STRING,
+    metadataPolicy=choice("None", "Fetch"),
+    conversionStrategy=choice("Default", "Unicode"),
+    decodingStrategy=choice("Auto", "Base64", "Base64URL", "None"),
+)
+SECRET_TEMPLATE = closed(
+    type=STRING,
+    engineVersion=choice("v2"),
+    mergePolicy=choice("Replace", "Merge"),
+    metadata=OPEN,
+    data=SECRET_DATA,
+    templateFrom=entries(OPEN),
+)
+COMPANION_KINDS: dict[str, Schema] = {
+    "ExternalSecret": companion(
+        spec=closed(
+            secretStoreRef=STORE_REF,
+            target=closed(
+                name=OBJECT_NAME,
+                creationPolicy=choice("Owner", "Orphan", "Merge", "None"),
+                deletionPolicy=choice("Delete", "Merge", "Retain"),
+                immutable={"type": "boolean"},
+                template=SECRET_TEMPLATE,
+            ),
+            refreshPolicy=choice("CreatedOnce", "Periodic", "OnChange"),
+            refreshInterval=STRING,
+            data=entries(
+                closed("secretKey", "remoteRef", secretKey=SECRET_KEY, remoteRef=REMOTE_REF, sourceRef=SOURCE_REF)
+            ),
+            dataFrom=entries(closed(extract=REMOTE_REF, find=OPEN, rewrite=entries(OPEN), sourceRef=SOURCE_REF)),
+        )
+    ),
+    "SealedSecret": companion(
+        spec=closed(
+            "encryptedData",
+            encryptedData={"type": "object", "additionalProperties": STRING},
+            template=closed(type=STRING, immutable={"type": "boolean"}, metadata=OPEN, data=SECRET_DATA),
+        )
+    ),
+}
+
+
 def derive() -> dict[str, Schema]:
     """Every `$def`, sorted by name."""
     derivation = Derivation()
     for root in ROOTS:
         derivation.model(getattr(models, root))
     written = {name: hand_written(name, schema) for name, schema in HAND_WRITTEN.items()}
-    return dict(sorted((derivation.defs | written | FACT_KINDS).items()))
+    return dict(sorted((derivation.defs | written | FACT_KINDS | COMPANION_KINDS).items()))
 
 
 def main() -> None:

@@ -424,7 +424,29 @@ def test_without_git(project):
     shutil.rmtree(project.root / ".git")
     ran = project.trainform("diff")
     assert (ran.code, ran.out) == (2, "")
-    assert "not a git repository" in ran.err
+    assert "Error: diff compares with a commit of git, and this is not a git repository: name a copy" in ran.err
+    assert "--base FOLDER" in ran.err
+    assert "Invalid value" not in ran.err
+
+
+def test_without_a_git_program(project, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ran = project.trainform("diff")
+    assert (ran.code, ran.out) == (2, "")
+    assert "and git cannot be run: there is none in PATH: name a copy" in ran.err
+
+
+def test_without_git_a_base_that_was_given_is_what_is_wrong(project):
+    shutil.rmtree(project.root / ".git")
+    ran = project.trainform("diff", "--base", "main")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Invalid value for --base: this is not a git repository; there is no such folder either" in ran.err
+
+
+def test_check_without_git_says_what_it_needs(project):
+    shutil.rmtree(project.root / ".git")
+    ran = project.trainform("check", "--base", "main")
+    assert "error TF718: --base: this is not a git repository\n  help: run it in a clone, with git" in ran.err
 
 
 def test_a_link_that_leads_out_of_the_repository_is_not_followed(project, tmp_path):

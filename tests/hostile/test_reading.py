@@ -212,9 +212,9 @@ def test_a_job_called_as_the_object_of_another(place, layout):
     name = next(line for line in text.splitlines() if line.startswith("  name: llm-")).split()[1]
     place.write("environments/prod/environment.yaml", environment(layout=layout))
     place.write("jobs/new.yaml", job(name))
-    place.trainform("render")
-    code, printed = place.trainform("check")
-    assert (code, "jobs/new.yaml: error TF735" in printed) == (2, True)
+    for command in ("validate", "render", "render --keep-going", "check"):
+        code, printed = place.trainform(*command.split())
+        assert (code, "jobs/new.yaml: error TF735" in printed) == (2, True), command
     assert place.trainform("upgrade", "llm")[0] == 0
     assert place.trainform("check")[0] == 0
 
@@ -224,7 +224,10 @@ SECRET = """\
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
 metadata: {{name: {name}}}
-spec: {{secretStoreRef: {{name: vault, kind: ClusterSecretStore}}, target: {{name: {name}}}}}
+spec:
+  secretStoreRef: {{name: vault, kind: ClusterSecretStore}}
+  target: {{name: {name}}}
+  data: [{{secretKey: token, remoteRef: {{key: {name}}}}}]
 """
 
 
@@ -242,10 +245,33 @@ def test_two_jobs_whose_companions_get_one_name(place, layout, secret, code):
     assert place.trainform("upgrade", "--all")[0] == 0
     place.write("jobs/one/a.yaml", reading("a", "b-x"))
     place.write("jobs/two/a-b.yaml", reading("a-b", secret))
-    ended, printed = place.trainform("render")
-    assert ended == 0, printed
-    ended, printed = place.trainform("check")
-    assert (ended, "jobs/two/a-b.yaml: error TF735" in printed) == (code, code == 2), printed
+    for command in ("validate", "render", "render --keep-going", "check"):
+        ended, printed = place.trainform(*command.split())
+        assert (ended, "jobs/two/a-b.yaml: error TF735" in printed) == (code, code == 2), printed
+
+
+@pytest.mark.parametrize("first", ["a", "a-b"])
+def test_a_new_companion_may_have_the_name_of_a_frozen_one(place, first):
+    """Whichever of the two is rendered first, the other one is told."""
+    texts = {"jobs/one/a.yaml": reading("a", "b-x"), "jobs/two/a-b.yaml": reading("a-b", "x")}
+    files = sorted(texts, reverse=first == "a-b")
+    place.write(files[0], texts[files[0]])
+    assert place.trainform("render")[0] == 0
+    place.write(files[1], texts[files[1]])
+    before = {path: path.read_bytes() for path in (place.root / "rendered").rglob("*") if path.is_file()}
+    for command in ("validate", "render"):
+        ended, printed = place.trainform(command)
+        assert (ended, "jobs/two/a-b.yaml: error TF735" in printed) == (2, True), printed
+    assert before == {path: path.read_bytes() for path in (place.root / "rendered").rglob("*") if path.is_file()}
+
+
+def test_a_job_that_takes_the_name_of_one_that_goes_is_fine(place):
+    place.write("jobs/one/a.yaml", reading("a", "b-x"))
+    assert place.trainform("render")[0] == 0
+    (place.root / "jobs/one/a.yaml").unlink()
+    place.write("jobs/two/a-b.yaml", reading("a-b", "x"))
+    for command in ("validate", "render", "check"):
+        assert place.trainform(command)[0] == 0, command
 
 
 @pytest.mark.parametrize(("key", "value"), [("jobs", "none"), ("rendered", "other"), ("environments", "none")])

@@ -23,9 +23,6 @@ OF_REPOSITORIES = ("TF17", "TF7", "TF9")
 
 WITHOUT_EXAMPLE = [
     "TF156",
-    "TF310",
-    "TF647",
-    "TF649",
 ]
 """Pages that tell the example in words. This list may only become shorter."""
 

@@ -111,7 +111,7 @@ def some_job(environment: Environment) -> Iterator[Problem]:
     """Without a pattern there are no jobs, and pruning would delete existing ones."""
     if not environment.spec.jobs.paths:
         hint = 'write ["jobs/**"], or remove it'
-        yield Problem(("spec", "jobs", "paths"), "TF104", "must contain at least one pattern", hint)
+        yield Problem(("spec", "jobs", "paths"), "TF104", "must contain at least one pattern", hint, lacks=True)
 
 
 def job_selector(environment: Environment) -> Iterator[Problem]:
@@ -153,9 +153,9 @@ READ_BY: dict[str, tuple[str, ...]] = {
 
 
 def gang_settings_are_read(environment: Environment) -> Iterator[Problem]:
-    """A setting that nobody reads misleads whoever wrote it."""
+    """A setting that nobody reads misleads whoever wrote it, unless it says what holds anyway: `perStage: false`."""
     gang = environment.spec.scheduling.gang
-    given = gang.model_dump(by_alias=True, exclude_unset=True, exclude_none=True) if gang else {}
+    given = gang.model_dump(by_alias=True, exclude_defaults=True) if gang else {}
     for key, schedulers in READ_BY.items():
         if gang and key in given and gang.scheduler not in schedulers:
             who = f"{gang.scheduler} ignores it" if gang.scheduler else "nobody reads it without gang.scheduler"
@@ -172,7 +172,7 @@ def gang_topologies(environment: Environment) -> Iterator[Problem]:
         for field in ("required", "preferred"):
             yield from _level((*path, field), getattr(kai, field))
         if not (kai.required or kai.preferred):
-            yield Problem(path, "TF103", "also needs required or preferred", "name a level of the Topology")
+            yield Problem(path, "TF103", "also needs required or preferred", "name a level of the Topology", lacks=True)
     if gang and (network := gang.network_topology):
         path = (*_GANG, "networkTopology", "highestTierAllowed")
         highest = network.highest_tier_allowed
@@ -269,7 +269,7 @@ _PRICE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def prices(environment: Environment) -> Iterator[Problem]:
-    """Prices are exact decimals that are not negative."""
+    """Prices of resources and flavors by their names, as exact decimals that are not negative."""
     given = environment.spec.prices
     if given is None:
         return
@@ -278,8 +278,11 @@ def prices(environment: Environment) -> Iterator[Problem]:
         yield Problem((*_PRICES, "currency"), "TF104", message, "for example USD", leave_out=())
     lists: dict[Path, dict[str, str]] = {(*_PRICES, "resources"): given.resources}
     lists |= {(*_PRICES, "flavors", flavor): each for flavor, each in given.flavors.items()}
+    for flavor in given.flavors:
+        yield from _named(names.dns1123_subdomain, flavor, (*_PRICES, "flavors", flavor))
     for path, by_resource in lists.items():
         for resource, price in by_resource.items():
+            yield from _named(names.qualified_name, resource, (*path, resource))
             if not _PRICE.fullmatch(price):
                 message = f'"{price}" is not a price: write a decimal number with at most 9 digits on each side'
                 yield Problem((*path, resource), "TF104", message, 'for example "2.50"', leave_out=())
@@ -300,7 +303,7 @@ def images(environment: Environment) -> Iterator[Problem]:
             yield Problem((*path, "digest"), "TF368", f'"{entry.digest}" is not a digest', hint, leave_out=())
         if entry.new_name is None and entry.new_tag is None and entry.digest is None:
             message = "changes nothing: it has no newName, newTag or digest"
-            yield Problem(path, "TF368", message, f"write {{name: {entry.name}, newTag: …}}", leave_out=())
+            yield Problem(path, "TF368", message, f"write {{name: {entry.name}, newTag: …}}", leave_out=(), lacks=True)
 
 
 def _image_name(path: Path, text: str) -> Iterator[Problem]:

@@ -58,7 +58,14 @@ def carried(entry: str) -> CarriedFile:
 def some_file(generator: ConfigMapGenerator) -> Iterator[Problem]:
     """An empty ConfigMap carries nothing."""
     if not generator.files:
-        yield Problem(("files",), "TF104", "must name at least one file", "for example files: [train.py]", leave_out=())
+        yield Problem(
+            ("files",),
+            "TF104",
+            "must name at least one file",
+            "for example files: [train.py]",
+            leave_out=(),
+            lacks=True,
+        )
 
 
 def files(generator: ConfigMapGenerator) -> Iterator[Problem]:

@@ -18,7 +18,8 @@ class Problem(NamedTuple):
 
     `leave_out`: elements that later stages leave out of the model; None means the element itself, `()` nothing. `fill`:
     the value that a cluster webhook would set for a missing element. `stand_in`: path and value of a placeholder for
-    the rules; `leave_out` then applies to later stages only.
+    the rules; `leave_out` then applies to later stages only. `lacks`: the element lacks something, which is not told
+    if a part of it was left out because of another problem.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class Problem(NamedTuple):
     leave_out: tuple[Path, ...] | None = None
     fill: str = ""
     stand_in: tuple[Path, Any] | None = None
+    lacks: bool = False
 
     @property
     def gone(self) -> tuple[Path, ...]:
@@ -65,6 +67,10 @@ def more_problems(count: int) -> Problem:
     return Problem((), "TF104", f"and {count:,} more problems in this object", "fix the first ones, then run again")
 
 
+_OF_CONTROLLERS = ("finalizers", "ownerReferences")
+
+
 def server_written(path: Path) -> Problem:
     """A note on a field of a live object's dump that a repository does not need."""
-    return Problem(path, "TF107", "is ignored: only the API server sets it", "remove it", severity="info")
+    who = "controllers in the cluster set it" if path[-1] in _OF_CONTROLLERS else "only the API server sets it"
+    return Problem(path, "TF107", f"is ignored: {who}", "remove it", severity="info")

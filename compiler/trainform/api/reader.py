@@ -63,12 +63,18 @@ def _read(document: Document, about: Subject, head: list[Problem], kind: type[M]
     problems = [*head, *shaped.problems]
     if shaped.model:
         rules = _rules(about, (*shaped.gone, *shaped.put_off))
-        found = [in_source(problem, shaped.gone) for rule in rules for problem in rule(shaped.model)]
+        given = (in_source(problem, shaped.gone) for rule in rules for problem in rule(shaped.model))
+        found = [problem for problem in given if not (problem.lacks and _is_mutilated(problem.path, shaped.gone))]
         problems += found
         if (faulty := left_out(found)) or shaped.put_off:
             shaped = without_faults(shaped, kind, faulty)
     whole = not any(problem.severity == "error" and not problem.fill for problem in problems)
     return Read(about, shaped.model, [problem.of(document) for problem in problems], shaped.gone, whole)
+
+
+def _is_mutilated(path: Path, gone: tuple[Path, ...]) -> bool:
+    """Whether something below `path` was left out."""
+    return any(each[: len(path)] == path for each in gone)
 
 
 def _rules(about: Subject, hidden: tuple[Path, ...]) -> Sequence[Callable[[Any], Iterator[Problem]]]:

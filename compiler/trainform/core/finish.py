@@ -21,7 +21,13 @@ SCHEMAS = {
     ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "coscheduling PodGroup",
     ("scheduling.volcano.sh/v1beta1", "PodGroup"): "volcano PodGroup",
     ("v1", "ConfigMap"): "ConfigMap",
+    ("v1", "PersistentVolumeClaim"): "PersistentVolumeClaim",
+    ("external-secrets.io/v1", "ExternalSecret"): "ExternalSecret",
+    ("external-secrets.io/v1beta1", "ExternalSecret"): "ExternalSecret",
+    ("bitnami.com/v1alpha1", "SealedSecret"): "SealedSecret",
 }
+OF_OTHERS = ("ExternalSecret", "SealedSecret")
+"""Kinds of which a cluster may have a newer release that knows more fields."""
 
 REPLICATED_JOB = ("name", "groupName", "replicas", "dependsOn")
 JOB = ("parallelism", "completions", "completionMode", "backoffLimit", "activeDeadlineSeconds")
@@ -94,7 +100,7 @@ def check_objects(plan: Plan) -> None:
         if kind is None:
             continue
         for problem in schema.check(kind, tree):
-            _report(plan, tree, problem)
+            _report(plan, tree, problem, "warning" if kind in OF_OTHERS and problem.code == "TF101" else "error")
         if kind == "JobSet" and "spec" not in tree:  # the API server would accept it, and nothing would ever run
             _report(plan, tree, SchemaProblem(("spec",), "TF103", "is required but missing", "a patch removed it"))
         if tree["kind"] == "PodGroup":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
-from trainform.core.beside.placing import kind_of, provided
+from trainform.core.beside.placing import Kind, kind_of, provided
 from trainform.core.cluster.facts import MOST_AMOUNTS, Facts, Names, ObjectKey
 from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
@@ -16,11 +16,11 @@ from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, fact_kind
-from trainform.k8s.tree import Tree, metadata_of, text
+from trainform.k8s.tree import Tree, metadata_of, name_of, text
 from trainform.source import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from trainform.api import Environment
     from trainform.api.generator import ConfigMapGenerator
@@ -51,8 +51,8 @@ class Input(NamedTuple):
 
 @dataclass(slots=True)
 class Inputs:
-    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob. `unowned`: the
-    kind and name of what objects provide that no TrainJob takes."""
+    """The contents of a stream or repository. `diagnostics` are those that belong to no single TrainJob. `unowned`:
+    objects that no TrainJob takes, by kind and name of what they provide."""
 
     jobs: list[Input] = field(default_factory=list)
     environment: Input | None = None
@@ -60,7 +60,7 @@ class Inputs:
     keys: KeyFiles = field(default_factory=dict)
     runtimes: dict[ObjectKey, Input] = field(default_factory=dict)
     companions: list[Input] = field(default_factory=list)
-    unowned: set[tuple[str, str]] = field(default_factory=set)
+    unowned: dict[tuple[str, str], list[Tree]] = field(default_factory=dict)
     facts: Facts = field(default_factory=lambda: Facts({}))
     fact_documents: list[Document] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -84,10 +84,11 @@ def sort(
     inputs = Inputs()
     cache = {} if cache is None else cache
     by_document: dict[Document, list[Diagnostic]] = {document: [] for document in documents}
-    owners = {each: by_document[document] for document in by_document for each in (document, *document.beside)}
+    owners = _owners(by_document)
     for diagnostic in source:
         own = owners.get(diagnostic.place) if isinstance(diagnostic.place, Document) else None
-        (inputs.diagnostics if own is None else own).append(diagnostic)
+        for problems in own or [inputs.diagnostics]:
+            problems.append(diagnostic)
     _take_environment(inputs, by_document, cache)
     keys = {document: key_of(document, inputs.namespace) for document in by_document}
     first = _first_of_each(keys)
@@ -99,6 +100,15 @@ def sort(
 
         inputs.diagnostics += [*diagnose_links(inputs.fact_documents), *_unknown_prices(inputs)]
     return inputs
+
+
+def _owners(problems: Mapping[Document, list[Diagnostic]]) -> dict[Document, list[list[Diagnostic]]]:
+    """By document, where its problems belong: to itself, or to each TrainJob that it stands beside."""
+    found: dict[Document, list[list[Diagnostic]]] = {}
+    for document, own in problems.items():
+        for each in (document, *document.beside):
+            found.setdefault(each, []).append(own)
+    return found
 
 
 def _take_environment(inputs: Inputs, documents: dict[Document, list[Diagnostic]], cache: dict[Document, Read]) -> None:
@@ -175,9 +185,11 @@ def _place(inputs: Inputs, item: Input) -> None:
     if key[0] in ENCRYPTED and is_key_file(item.document.tree) and text(item.document.tree, "apiVersion"):
         inputs.keys.setdefault(key[1:], item.document.tree)
         return
-    inputs.diagnostics.extend(item.diagnostics)
+    told = item.diagnostics
     if kind := kind_of(item.document.tree):
-        inputs.unowned.add((kind.provides, provided(item.document.tree)))
+        inputs.unowned.setdefault((kind.provides, provided(item.document.tree)), []).append(item.document.tree)
+        told = tuple(_unnamed(each, item.document.tree, kind) if each.code == "TF204" else each for each in told)
+    inputs.diagnostics.extend(told)
     if isinstance(item.model, Runtime):
         other = inputs.runtimes.get(key)
         inputs.runtimes[key] = _ambiguous(other, item) if other else item
@@ -185,6 +197,18 @@ def _place(inputs: Inputs, item: Input) -> None:
         inputs.fact_documents.append(item.document)
         if not inputs.facts.add(key, item.document.tree):
             inputs.diagnostics.append(_too_many_amounts(item))
+
+
+def _unnamed(ignored: Diagnostic, tree: Tree, kind: Kind) -> Diagnostic:
+    """Why an object that could be a companion is ignored, and how a TrainJob takes it."""
+    name = provided(tree)
+    message = f"{text(tree, 'kind')} {name_of(tree)} is ignored: no TrainJob in its file or folder names {name}"
+    hint = (
+        f"name {name} in volumes, env or envFrom of a TrainJob there; if something else applies it, move it elsewhere"
+    )
+    return ignored._replace(
+        message=message, hint=hint if kind.is_rendered else "use a SealedSecret or an ExternalSecret"
+    )
 
 
 def _too_many_amounts(item: Input) -> Diagnostic:

@@ -20,7 +20,7 @@ from trainform.k8s.tree import Tree, object_name, value_at
 Kind = TypeVar("Kind", bound="Model")
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from trainform.api import Environment, Read, Runtime, TrainJob
@@ -78,8 +78,8 @@ class Plan:
     """Inputs to be compared after each third-party plugin, because one of them is known to edit them."""
     frozen: dict[str, Document] = field(default_factory=dict)
     """By `Kind/name`: the documents of objects that were rendered earlier, and are only judged."""
-    unowned: Collection[tuple[str, str]] = ()
-    """Kind and name of what objects of no TrainJob provide; they are not rendered."""
+    unowned: Mapping[tuple[str, str], Sequence[Tree]] = field(default_factory=dict)
+    """Objects of no TrainJob, by kind and name of what they provide; they are not rendered."""
     beside: dict[str, Document] = field(default_factory=dict)
     """By `Kind/name`: the documents of the job's own companions."""
     _jobset: JobSetView | None = None

@@ -84,15 +84,15 @@ class Documents(Protocol):
 
 def blame(plan: Documents, tree: Tree, path: Path) -> tuple[Document, Path]:
     """The document and path that set the element at `path` of the rendered object `tree`. In order: the TrainJob's
-    trainer, which overrides everything else; the last runtimePatch that has the element, the job's before the
-    Environment's; the runtime, also for a missing element; the job's `runtimeRef`."""
+    trainer and initializers, which override everything else; the last runtimePatch that has the element, the job's
+    before the Environment's; the runtime, also for a missing element; the job's `runtimeRef`."""
     if path[:1] == ("metadata",):
         return _blame_metadata(plan, tree, path)
     if tree.get("kind") != "JobSet":
         return plan.runtime_document, _deepest(plan.runtime_document.tree, ("spec", "podGroupPolicy"))
-    trainer = _trainer_field(plan, tree, path)
-    if trainer is not None:
-        return plan.job_document, trainer
+    own = _trainer_field(plan, tree, path) or _initializer_field(plan, tree, path)
+    if own is not None:
+        return plan.job_document, own
     for source, root in _sources(plan):
         found = follow(source.tree, root, tree, path)
         if found is not None:
@@ -121,17 +121,38 @@ def _trainer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
     container, field = path[:9], path[9:]
     if path[:2] != ("spec", "replicatedJobs") or path[7:8] != ("containers",) or not field:
         return None
-    if value_at(tree, (*container, "name")) != NODE_CONTAINER or not _is_trainer(tree, path):
+    if value_at(tree, (*container, "name")) != NODE_CONTAINER:
         return None
     head = "resourcesPerNode" if field[0] == "resources" else field[0]
     rendered = value_at(tree, container)
     renamed = {**rendered, head: rendered.get(field[0])}
-    return follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
+    found = follow(plan.job_document.tree, ("spec", "trainer"), renamed, (head, *field[1:]))
+    # MPI copies the trainer's variables into other steps; whatever else these have is their own.
+    is_copy = head == "env" and found and value_at(plan.job_document.tree, found) == value_at(tree, path)
+    return found if is_copy or _step(tree, path) == TRAINER_STEP else None
 
 
-def _is_trainer(tree: Tree, path: Path) -> bool:
+def _step(tree: Tree, path: Path) -> str:
     step = value_at(tree, (*path[:3], "template", "metadata", "labels", STEP_LABEL))
-    return bool(step == TRAINER_STEP)
+    return step if isinstance(step, str) else ""
+
+
+def _initializer_field(plan: Documents, tree: Tree, path: Path) -> Path | None:
+    """The element at `path` as a path of the TrainJob's `spec.initializer`, if it is set there."""
+    step, container, field = _step(tree, path), path[:9], path[9:]
+    kind = step.removesuffix("-initializer")
+    if kind == step or value_at(tree, (*container, "name")) != step or field[:1] not in (("env",), ("envFrom",)):
+        return None
+    root: Path = ("spec", "initializer", kind)
+    given, rendered = value_at(plan.job_document.tree, root), value_at(tree, container)
+    if field[0] == "env":
+        entry, uri = value_at(rendered, field[:2]), value_at(given, ("storageUri",))
+        own = follow(plan.job_document.tree, root, rendered, field)
+        is_uri = uri is not None and entry == {"name": "STORAGE_URI", "value": uri}
+        return own or ((*root, "storageUri") if is_uri else None)
+    name = value_at(given, ("secretRef", "name"))
+    is_given = name is not None and value_at(rendered, (*field[:2], "secretRef", "name")) == name
+    return (*root, *field[2:]) if is_given else None
 
 
 class Shown(TypedDict, total=False):

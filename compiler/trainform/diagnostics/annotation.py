@@ -13,11 +13,17 @@ STDIN = "<stdin>"
 
 
 def message(diagnostic: Diagnostic) -> str:
-    """`spec.trainer.numNodes: must be a number`, with the hint and the stopped jobs on lines of their own."""
+    """`spec.trainer.numNodes: must be a number`, with hint, stopped jobs and more jobs of a template on own lines."""
     field = f"{dotted(diagnostic.path)}: " if diagnostic.path else ""
     hint = f"\nhelp: {diagnostic.hint}" if diagnostic.hint else ""
-    stopped = f"\n{stops}" if (stops := stopped_jobs(diagnostic)) else ""
-    return field + diagnostic.message + hint + stopped
+    notes = filter(None, (stopped_jobs(diagnostic), of_template(diagnostic)))
+    return field + diagnostic.message + hint + "".join(f"\n{note}" for note in notes)
+
+
+def of_template(diagnostic: Diagnostic) -> str:
+    """`and so in 3 more jobs of this template`, or empty."""
+    jobs = "job" if diagnostic.alike == 1 else "jobs"
+    return f"and so in {diagnostic.alike} more {jobs} of this template" if diagnostic.alike else ""
 
 
 def stopped_jobs(diagnostic: Diagnostic) -> str:

@@ -210,6 +210,7 @@ CODES: dict[str, str] = {
     "TF648": "file that a stream cannot carry",
     "TF649": "file that cannot be carried",
     "TF650": "mounted object that nothing here provides",
+    "TF651": "key or file that a mounted object lacks",
     # TF7xx: the repository (settings, files, commands)
     "TF701": "file cannot be read",
     "TF702": "link leads out of the repository",

@@ -14,6 +14,10 @@ JobRef = tuple[str, str, str]
 """Environment, namespace and name of a job."""
 
 
+TEMPLATE = ".j2"
+"""How the name of a template ends: each line of it may be one of many jobs."""
+
+
 class Position(NamedTuple):
     """Line and column in a file, counted from 1."""
 
@@ -52,7 +56,8 @@ class Diagnostic(NamedTuple):
     """A problem, its cause and how to fix it.
 
     `path` is in the source document `place`. `object` and `object_path` name the rendered object if the problem shows
-    only there; `others` counts more such objects. `jobs` are those that a problem outside of their own documents
+    only there; `others` counts more such objects, and `alike` more jobs of a template whose problems differ in a value.
+    `jobs` are those that a problem outside of their own documents
     concerns: an error stops them. `at` overrides the position from `place`, which is looked up lazily.
     """
 
@@ -67,6 +72,7 @@ class Diagnostic(NamedTuple):
     object: str = ""
     object_path: Path = ()
     others: int = 0
+    alike: int = 0
     jobs: tuple[JobRef, ...] = ()
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from trainform.diagnostics.diagnostic import Diagnostic, JobRef, Severity, dotted
+from trainform.diagnostics.diagnostic import TEMPLATE, Diagnostic, JobRef, Severity, dotted
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -44,7 +44,7 @@ BROKEN_RUNTIME = "TF206"
 
 def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Problems in order, each source fault once: an error in a runtime appears in the objects of every job that uses
-    it, and the first object stands for all. Idempotent."""
+    it, and a fault of a template in every job that it makes. The first object stands for all. Idempotent."""
     told = in_order(diagnostics)
     own = {_fault(each) for each in told if each.severity == "error" and not each.object}
     same = {(_fault(each), each.message) for each in told if not each.object}
@@ -53,7 +53,31 @@ def folded(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         fault = _fault(diagnostic)
         if not diagnostic.object or fault not in own or (fault, diagnostic.message) in same:
             groups.setdefault(_cause(diagnostic), []).append(diagnostic)
-    return [_first_of(group) for group in groups.values()]
+    return _once_per_template(_first_of(group) for group in groups.values())
+
+
+def _once_per_template(told: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Of problems at one place of a template whose messages only differ in values, the first with the number of the
+    others."""
+    shown: list[Diagnostic] = []
+    earlier: dict[tuple[object, ...], list[int]] = {}
+    for each in told:
+        at = earlier.setdefault((*_fault(each), each.code, each.plugin), [])
+        known = at[:FEW] if each.file.endswith(TEMPLATE) else ()
+        same = next((index for index in known if _says_the_same(shown[index].message, each.message)), None)
+        if same is None:
+            at.append(len(shown))
+            shown.append(each)
+        else:
+            shown[same] = shown[same]._replace(alike=shown[same].alike + 1)
+    return shown
+
+
+def _says_the_same(first: str, second: str) -> bool:
+    """Whether most words of two messages are equal: the values in them are few."""
+    words, others = first.split(), second.split()
+    equal = sum(one == other for one, other in zip(words, others, strict=False))
+    return len(words) == len(others) and 2 * equal > len(words)
 
 
 def _fault(diagnostic: Diagnostic) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from trainform.diagnostics.annotation import stopped_jobs
+from trainform.diagnostics.annotation import of_template, stopped_jobs
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
@@ -96,10 +96,8 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     notes = []
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
-    if stops := stopped_jobs(diagnostic):
-        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(stops))}")
-    if rendered := _rendered(diagnostic):
-        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(rendered))}")
+    for note in filter(None, (stopped_jobs(diagnostic), _rendered(diagnostic), of_template(diagnostic))):
+        notes.append(f"  {paint('note', 'note')}: {one_line(_cut(note))}")
     return notes
 
 

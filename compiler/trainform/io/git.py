@@ -65,6 +65,10 @@ class NoCommit(GitError):
     """There is nothing to compare with: no such commit, no repository, or no git on this machine."""
 
 
+class NoRepository(NoCommit):
+    """Git keeps nothing here, or there is no git on this machine."""
+
+
 class Checkout(NamedTuple):
     """A work tree and git's folder for it, by real paths. `prefix` leads from `top`, the folder of the work tree, to
     the root of the project: empty, or ending with `/`."""
@@ -81,7 +85,7 @@ def find_checkout(root: str) -> Checkout:
     while not os.path.lexists(path := os.path.join(top, ".git")):
         above = os.path.dirname(top)
         if above == top:
-            raise NoCommit("this is not a git repository")
+            raise NoRepository("this is not a git repository")
         top = above
     prefix = start[len(top) :].lstrip(os.sep).replace(os.sep, "/")
     return Checkout(_folder_of(path, top), top, f"{prefix}/" if prefix else "")
@@ -359,7 +363,7 @@ def _program() -> str:
         path = os.path.join(folder, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
-    raise NoCommit("git cannot be run: there is none in PATH")
+    raise NoRepository("git cannot be run: there is none in PATH")
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:

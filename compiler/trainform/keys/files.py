@@ -53,7 +53,7 @@ def write_missing_keys(root: str, jobs: Sequence[str], environments: Sequence[st
     if workspace.problems:
         return NewKeys(diagnostics=workspace.problems)
     inputs = workspace.read()
-    problems = select(inputs, jobs, workspace.repository.root) if jobs else []
+    problems = select(workspace, inputs, jobs) if jobs else []
     outcome = compile_environments(inputs, problems, wants_job=False)
     errors = [each for each in outcome.diagnostics if each.severity == "error"]
     new = NewKeys(diagnostics=errors)

@@ -54,6 +54,7 @@ def plan_everything(workspace: Workspace, options: BuildOptions, cache: BuildCac
         plan = plan_jobs(workspace, options, cache, staging)
         if options.prunes:
             plan.prune(workspace, options)
+        plan.tell_namesakes(workspace)
         if options.shard.is_first:
             add_shared_files(plan, workspace, options)
     except OSError as error:

@@ -26,6 +26,7 @@ from trainform.workspace.plan import BuildOptions, ChangeSet, Details
 from trainform.workspace.selection import select, unselected_jobs
 from trainform.workspace.shards import JobElsewhere, frozen_lock, pinned_snapshots, take_other_shards
 from trainform.workspace.state import JobOnDisk, LockStore
+from trainform.workspace.verify.namesakes import objects_of
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -95,7 +96,7 @@ def _leave_out(
     jobs unless named, and frozen jobs that it does not thaw."""
     problems = [*workspace.problems] if chunk.first else []
     if options.jobs:
-        problems += select(environments, options.jobs, workspace.repository.root)
+        problems += select(workspace, environments, options.jobs)
     else:
         problems += unselected_jobs(workspace, environments, chunk.files)
     elsewhere = [job for each in environments for job in take_other_shards(each, options.shard)]
@@ -181,8 +182,9 @@ class _ChunkPlanner:
             layout = layout_of(compilation.inputs.environment)
             for job in compilation.jobs:
                 if job.objects:
-                    files = job_files(job.objects, layout)
-                    self._put((each.name, job.namespace, job.name), self._new_lock(each, job, files), files)
+                    files, key = job_files(job.objects, layout), (each.name, job.namespace, job.name)
+                    self.plan.compiled[key] = job.document.file, objects_of(job.objects)
+                    self._put(key, self._new_lock(each, job, files), files)
 
     def _new_lock(self, inputs: EnvironmentInputs, job: CompiledJob, files: Mapping[str, bytes]) -> Lock:
         """The lock of a compiled job. Keeps the one on disk if only the bytes of the source differ, as after an edit of

@@ -22,6 +22,7 @@ from trainform.workspace.lockfile import Lock, LockFile, dump
 from trainform.workspace.parallel import ChunkStats
 from trainform.workspace.shards import ALL, Shard
 from trainform.workspace.state import JobOnDisk, LockStore
+from trainform.workspace.verify.namesakes import Objects, namesakes, near, rendered_objects
 
 if TYPE_CHECKING:
     from trainform.core.plugin import PluginFailure
@@ -87,7 +88,7 @@ class ChangeSet:
     jobs are in other shards. `wrote` and `removed` are paths to report. `pinned` counts locks by snapshot; `snapshots`
     are to be written. `lists_removed` counts lists of earlier versions. `diagnostics` come from the inputs; `conflicts`
     prevent writing. `unwritable`: staging to disk failed. `facts` of unchanged jobs are for the cache;
-    `clean_files` hold only such jobs.
+    `clean_files` hold only such jobs. `compiled` jobs have a file and objects.
     """
 
     stats: ChunkStats = field(default_factory=ChunkStats)
@@ -111,6 +112,7 @@ class ChangeSet:
     facts: JobTable = field(default_factory=JobTable)
     clean_files: list[str] = field(default_factory=list)
     details: Details | None = None
+    compiled: dict[JobId, tuple[str, Objects]] = field(default_factory=dict)
 
     @classmethod
     def merge(cls, parts: Sequence[ChangeSet]) -> ChangeSet:
@@ -130,6 +132,7 @@ class ChangeSet:
             whole.diagnostics += part.diagnostics
             whole.conflicts += part.conflicts
             whole.failures += part.failures
+            whole.compiled |= part.compiled
             whole.facts.update(part.facts)
             whole.clean_files += part.clean_files
             whole.unchanged += part.unchanged
@@ -150,6 +153,22 @@ class ChangeSet:
     def remaining(self, workspace: Workspace) -> set[JobId]:
         """All jobs that have a lock once the plan is applied."""
         return ({*workspace.locks.ids()} | self.locked | self.elsewhere) - self.gone
+
+    def tell_namesakes(self, workspace: Workspace) -> None:
+        """An error for each object that a compiled job would share with another one."""
+        if not self.compiled:
+            return
+        jobs, repository, locks = self.remaining(workspace), workspace.repository, workspace.locks
+
+        def objects(job: JobId) -> Objects:
+            return self.compiled[job][1] if job in self.compiled else rendered_objects(repository, job)
+
+        def file(job: JobId) -> str:
+            lock = locks.lockfile(job)
+            return self.compiled[job][0] if job in self.compiled else lock.lock.source if lock else ""
+
+        new = sorted(job for job in jobs if any(each in self.compiled for each in (job, *near(job))))
+        self.conflicts += namesakes(new, jobs, objects, file)
 
     def put(
         self, on_disk: JobOnDisk | Diagnostic, lock: Lock, files: Mapping[str, bytes] | None = None

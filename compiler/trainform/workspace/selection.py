@@ -15,16 +15,17 @@ from trainform.io.paths import locked_jobs
 from trainform.io.repository import ENDINGS, is_template
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import metadata_of
+from trainform.source import Document
 from trainform.workspace.discovery import load_files
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.io.repository import Repository
-    from trainform.source import Document
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
 
-_TRAIN_JOB = re.compile(rb"^[ \t]*kind:[ \t]*[\"']?TrainJob\b.*$", re.MULTILINE)
+_TRAIN_JOB = re.compile(rb"^[^#\n]*\bkind[\"']?[ \t]*:[ \t]*[\"']?TrainJob\b.*$", re.MULTILINE)
+"""A line of YAML or JSON that may be a TrainJob's."""
 
 
 def job_id(inputs: EnvironmentInputs, document: Document) -> JobId:
@@ -42,22 +43,32 @@ def is_selected(inputs: EnvironmentInputs, document: Document) -> bool:
     return matches_labels(inputs.environment.spec.jobs.selector, labels_of(document.tree))
 
 
-def select(environments: Sequence[EnvironmentInputs], asked: Sequence[str], root: str) -> list[Diagnostic]:
+def _may_select(inputs: EnvironmentInputs, document: Document) -> bool:
+    """As `is_selected`; an Environment that cannot be read may select anything."""
+    return inputs.environment is None or is_selected(inputs, document)
+
+
+def select(
+    workspace: Workspace, environments: Sequence[EnvironmentInputs], asked: Sequence[str], *, selected: bool = True
+) -> list[Diagnostic]:
     """Keep only the TrainJobs that `asked` names, and all other documents. A name without namespace matches in every
-    namespace. Returns an error (TF705) for each unknown job; if there is none, problems of files without remaining
-    documents are dropped."""
-    missing = [job for job in asked if not any(_matching(each, job, root) for each in environments)]
-    known = [(*job_id(each, job), job.file) for each in environments for job in each.train_jobs()] if missing else []
+    namespace. Returns an error for each unknown job (TF705) and for each that no Environment selects (TF166); without
+    `selected`, a job need not be one that a label selector matches. If there is no error, problems of files without
+    remaining documents are dropped."""
+    root = workspace.repository.root
+    found = {name: [(each, job) for each in environments for job in _matching(each, name, root)] for name in asked}
+    missing = [name for name, jobs in found.items() if not any(not selected or _may_select(*job) for job in jobs)]
+    problems = [each for name in missing for each in _missing(workspace, environments, name)]
     for each in environments:
-        wanted = {id(job) for name in asked for job in _matching(each, name, root)}
-        problems = each.sources.diagnostics
+        wanted = {id(job) for jobs in found.values() for inputs, job in jobs if inputs is each}
+        told = each.sources.diagnostics
         each.leave_out(job for job in each.train_jobs() if id(job) not in wanted)
-        if missing:
-            each.sources.diagnostics = problems
+        if problems:
+            each.sources.diagnostics = told
         else:
             files = {one.file for document in each.sources.documents for one in (document, *document.beside)}
-            each.sources.diagnostics = [problem for problem in problems if problem.file in files]
-    return [_unknown(job, known) for job in missing]
+            each.sources.diagnostics = [problem for problem in told if problem.file in files]
+    return problems
 
 
 def names_to_offer(repository: Repository) -> Iterator[str]:
@@ -70,13 +81,14 @@ def names_to_offer(repository: Repository) -> Iterator[str]:
 
 
 def _matching(inputs: EnvironmentInputs, asked: str, root: str) -> list[Document]:
-    jobs = inputs.train_jobs()
+    return [job for job in inputs.train_jobs() if _is_named(job.file, job_id(inputs, job), asked, root)]
+
+
+def _is_named(file: str, job: JobId, asked: str, root: str) -> bool:
+    """Whether `asked` means a job, by its file, `namespace/name` or name."""
     if asked.endswith(ENDINGS):
-        files = _paths(asked, root)
-        return [job for job in jobs if job.file in files]
-    if "/" in asked:
-        return [job for job in jobs if "/".join(job_id(inputs, job)[1:]) == asked]
-    return [job for job in jobs if job_id(inputs, job)[2] == asked]
+        return file in _paths(asked, root)
+    return asked == ("/".join(job[1:]) if "/" in asked else job[2])
 
 
 def _paths(path: str, root: str) -> set[str]:
@@ -85,14 +97,38 @@ def _paths(path: str, root: str) -> set[str]:
     return {os.path.relpath(place, root).replace(os.sep, "/") for place in places}
 
 
-def _unknown(asked: str, jobs: Iterable[tuple[str, str, str, str]]) -> Diagnostic:
+def _missing(workspace: Workspace, environments: Sequence[EnvironmentInputs], asked: str) -> list[Diagnostic]:
+    """Why no job of this name can be rendered: no Environment selects it, or there is none."""
+    root = workspace.repository.root
+    alone = [
+        problem._replace(severity="error")
+        for problem in unselected_jobs(workspace, environments, None)
+        for inputs in environments[:1]
+        if _is_named(problem.file, _id_at(inputs, problem.place), asked, root)
+    ]
+    if alone:
+        return alone
+    jobs = [
+        (*job_id(each, job), job.file) for each in environments for job in each.train_jobs() if _may_select(each, job)
+    ]
+    return [_unknown(asked, jobs, [each.name for each in environments if workspace.asked])]
+
+
+def _id_at(inputs: EnvironmentInputs, place: object) -> JobId:
+    """The job of a document; a template makes jobs of any name."""
+    return job_id(inputs, place) if isinstance(place, Document) else ("", "", "")
+
+
+def _unknown(asked: str, jobs: Iterable[tuple[str, str, str, str]], environments: Sequence[str]) -> Diagnostic:
+    """`environments` are those that were asked for: others may have the job."""
+    where = f" in environment {', '.join(environments)}" if environments else ""
     if asked.endswith(ENDINGS):
         known = {file for *_, file in jobs}
         message = f'no TrainJob in "{asked}"'
     else:
         known = {f"{namespace}/{name}" if "/" in asked else name for _, namespace, name, _ in jobs}
         message = f'no TrainJob is named "{asked}"'
-    return Diagnostic("TF705", "error", message, did_you_mean(asked, known, len(known)) or _listed(known))
+    return Diagnostic("TF705", "error", message + where, did_you_mean(asked, known, len(known)) or _listed(known))
 
 
 def _listed(known: Iterable[str]) -> str:
@@ -106,7 +142,8 @@ def unselected_jobs(
     workspace: Workspace, environments: Sequence[EnvironmentInputs], files: Iterable[str] | None
 ) -> list[Diagnostic]:
     """A warning (TF166) for each such job in `files` (None: all job files), of which `environments` hold what they
-    read. Nothing is known if an Environment cannot be read: it may select anything."""
+    read, and for each error of a file that keeps one from being read. Nothing is known if an Environment cannot be
+    read: it may select anything."""
     if any(each.environment is None for each in workspace.all_environments):
         return []
     wanted = workspace.job_files if files is None else files
@@ -125,7 +162,9 @@ def _by_path(workspace: Workspace, files: Iterable[str]) -> Iterator[Diagnostic]
             at = Position(data.count(b"\n", 0, found.start()) + 1, 1)
             yield _warning(workspace, Spot(file, at, found[0].decode(errors="replace")), path=())
             continue
-        for document in load_files(workspace.repository, [file]).documents:
+        read = load_files(workspace.repository, [file])
+        yield from (each._replace(severity="warning") for each in read.diagnostics if each.severity == "error")
+        for document in read.documents:
             if document.tree.get("kind") == "TrainJob":
                 yield _warning(workspace, document)
 

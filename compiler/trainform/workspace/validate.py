@@ -20,8 +20,11 @@ from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import unselected_jobs
 from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.verify.applied import judge_behind
+from trainform.workspace.verify.namesakes import Objects, namesakes, objects_of, rendered_objects
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from trainform.core.plugin import PluginFailure
     from trainform.io.paths import JobId
     from trainform.workspace.compilation import Outcome
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Validation:
-    """The result for some or all files: `documents` is their number, `files` are those that hold any."""
+    """The result for some or all files: `documents` is their number, `files` are those that hold any. `jobs` have
+    a file, and the objects that they would be rendered to (None: those that they have, as they are frozen)."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
     documents: int = 0
@@ -41,28 +45,43 @@ class Validation:
     behind: Behind = field(default_factory=dict)
     failures: list[PluginFailure] = field(default_factory=list)
     judged: Judgement = field(default_factory=Judgement)
-
-    @classmethod
-    def merge(cls, parts: Sequence[Validation], *, complete: bool) -> Validation:
-        """The whole of its chunks. `complete`: nothing of the repository was left out."""
-        whole = cls()
-        for part in parts:
-            whole.documents += part.documents
-            whole.files |= part.files
-            whole.diagnostics += part.diagnostics
-            whole.failures += part.failures
-            whole.judged.add(part.judged)
-        whole.behind = merge(part.behind for part in parts)
-        whole.diagnostics += behind_diagnostics(whole.behind)
-        whole.diagnostics += remarks(whole.judged, complete=complete)
-        return whole
+    jobs: dict[JobId, tuple[str, Objects | None]] = field(default_factory=dict)
 
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
     """Every problem of a shard's jobs and of shared inputs, including which jobs are behind, and comments that silence
     nothing, if everything is read."""
     parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
-    return Validation.merge(parts, complete=shard == ALL and workspace.is_complete)
+    return merged(parts, workspace, shard)
+
+
+def merged(parts: Sequence[Validation], workspace: Workspace, shard: Shard) -> Validation:
+    """The whole of its chunks, with what only the whole shows."""
+    whole = Validation()
+    for part in parts:
+        whole.documents += part.documents
+        whole.files |= part.files
+        whole.diagnostics += part.diagnostics
+        whole.failures += part.failures
+        whole.judged.add(part.judged)
+        whole.jobs |= part.jobs
+    whole.behind = merge(part.behind for part in parts)
+    whole.diagnostics += [*behind_diagnostics(whole.behind), *_namesakes(workspace, shard, whole.jobs)]
+    whole.diagnostics += remarks(whole.judged, complete=shard == ALL and workspace.is_complete)
+    return whole
+
+
+def _namesakes(
+    workspace: Workspace, shard: Shard, jobs: Mapping[JobId, tuple[str, Objects | None]]
+) -> Iterator[Diagnostic]:
+    """What these jobs share with each other, and, if they are not all, with what is rendered."""
+
+    def objects(job: JobId) -> Objects:
+        new = jobs[job][1] if job in jobs else None
+        return rendered_objects(workspace.repository, job) if new is None else new
+
+    known = {*jobs} if shard == ALL and workspace.is_complete else {*jobs, *workspace.locks.ids()}
+    yield from namesakes(sorted(jobs), known, objects, lambda job: jobs[job][0])
 
 
 def write_baseline(root: str, workers: int = 0) -> Validation:
@@ -116,8 +135,13 @@ def validate_chunk(
     frozen = [job for each in environments for job in frozen_jobs(each, locks)]
     current = current_inputs(environments, outcome)
     applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current, workspace.plugins), outcome)
+    jobs: dict[JobId, tuple[str, Objects | None]] = {
+        (job.environment, job.namespace, job.name): (job.document.file, objects_of(job.objects)) for job in outcome.jobs
+    }
+    jobs |= {job.id: (job.document.file, None) for job in frozen}
     validation = Validation(
         stats=stats,
+        jobs=jobs,
         documents=len(documents),
         files=set(documents.values()),
         diagnostics=[*chunk.found(outcome, every_place=True), *chunk.portable(applied, every_place=True)],

@@ -216,3 +216,44 @@ def test_a_mistake_in_a_generator_is_told_where_it_is(trainform, root, script, f
     assert (errors[0]["code"], errors[0]["file"], ran.code) == (code, f"jobs/{file}", 2)
     assert errors[0]["message"].startswith(told)
     assert not any("stream" in each["message"] for each in errors)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest", "shown"),
+    [
+        ("v1/ConfigMap", "data: {a: b}", "ConfigMap files is ignored: no TrainJob in its file or folder names files"),
+        (
+            "trainform.dev/v1alpha1/ConfigMapGenerator",
+            "files: [train.py]",
+            "ConfigMap files is ignored: no TrainJob in its file or folder names files",
+        ),
+        (
+            "external-secrets.io/v1/ExternalSecret",
+            "spec: {secretStoreRef: {name: s}, target: {name: token}}",
+            "ExternalSecret files is ignored: no TrainJob in its file or folder names token",
+        ),
+        ("v1/PersistentVolumeClaim", "spec: {}", "PersistentVolumeClaim files is ignored: no TrainJob"),
+        ("v1/Secret", "stringData: {a: b}", "Secret files is ignored: no TrainJob"),
+        ("v1/Service", "spec: {}", "Service (v1) is ignored: it is not a job"),
+    ],
+)
+def test_an_object_that_no_job_of_its_folder_names_is_told_with_the_cure(trainform, root, kind, rest, shown):
+    version, _, name = kind.rpartition("/")
+    (root / "jobs" / "train.py").write_text("")
+    (root / "jobs" / "llm.yaml").write_text(job())
+    (root / "jobs" / "files.yaml").write_text(
+        f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: files}}\n{rest}\n"
+    )
+    told = json.loads(trainform("validate", "--format", "json").out)["diagnostics"]
+    (ignored,) = [each for each in told if each["code"] == "TF204"]
+    assert ignored["message"].startswith(shown)
+    assert (ignored["severity"], ignored["file"], ignored["field"]) == ("info", "jobs/files.yaml", "kind")
+    assert bool(ignored["hint"]) == (name != "Service")
+
+
+@pytest.mark.parametrize(("files", "told"), [("[1]", ("TF102", "files[0]")), ("[]", ("TF104", "files"))])
+def test_a_generator_with_a_wrong_entry_is_told_once(trainform, root, files, told):
+    generator = GENERATOR.replace("[train.py, ds.json=config/zero3.json]", files)
+    (root / "jobs" / "llm.yaml").write_text(job() + MOUNT + generator)
+    found = json.loads(trainform("validate", "--format", "json").out)["diagnostics"]
+    assert [(each["code"], each["field"]) for each in found if each["severity"] == "error"] == [told]

@@ -234,6 +234,26 @@ def test_what_must_be_removed_by_hand(fleet, trainform, path, text, why):
     assert "llm.yaml" in jobs(fleet.root)
 
 
+LIST = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
+    "- " + "\n  ".join(job(name).splitlines()) + "\n" for name in ("old-item", "other")
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "made"),
+    [("jobs/many.yaml.j2", job("made"), ["ml/made"]), ("jobs/list.yaml", LIST, ["ml/old-item"])],
+)
+def test_what_cannot_be_removed_and_was_not_named_stays_with_a_warning(fleet, trainform, path, text, made):
+    fleet.write(path, text)
+    commit(fleet, YEARS["old"])
+    ran = trainform("retire", "--before", "2026-01-01", "--keep", "other")
+    assert ran.code == 0
+    for name in made:
+        assert f"warning TF717 metadata: cannot remove {name} from its file" in ran.err
+    assert {*jobs(fleet.root)} == {"new.yaml", path.removeprefix("jobs/")}
+    assert (fleet.root / path).read_text() == text
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

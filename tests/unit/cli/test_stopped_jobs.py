@@ -127,3 +127,49 @@ def test_what_is_wrong_with_a_shipped_runtime_stands_where_a_job_refers_to_it(
 def test_render_names_the_jobs_too(trainform: Trainform, jobs: Path):
     environment(jobs, PATCH)
     assert "stops 3 jobs: ml/one, ml/three, ml/two" in trainform("render").err
+
+
+READING = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: {name}, namespace: ml}}
+spec:
+  runtimeRef: {{name: torch-distributed}}
+  trainer:
+    image: example/train:1
+    command: [torchrun, train.py]
+    env: [{{name: A, valueFrom: {{configMapKeyRef: {{name: shared, key: a}}}}}}]
+"""
+SHARED = "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: shared}}\n{rest}\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "rest"),
+    [
+        ("v1", "ConfigMap", "data: {a: 3}"),
+        ("v1", "ConfigMap", "data: {a: b, a: c}"),
+        ("v1", "ConfigMap", "data: {../a: b}"),
+        ("trainform.dev/v1alpha1", "ConfigMapGenerator", "files: [a=missing.txt]"),
+        ("trainform.dev/v1alpha1", "ConfigMapGenerator", "file: [a]"),
+        ("external-secrets.io/v1", "ExternalSecret", "spec: {target: {name: shared}, data: [{secretKey: a}]}"),
+    ],
+)
+@pytest.mark.parametrize("place", ["its own file", "the file of the jobs"])
+def test_an_error_of_a_companion_names_every_job_that_mounts_it(
+    trainform: Trainform, root: Path, place: str, version: str, kind: str, rest: str
+):
+    (root / "jobs" / "llm.yaml").unlink()
+    names = ("one", "two", "three")
+    texts = [READING.format(name=name) for name in names]
+    if kind == "ExternalSecret":
+        texts = [text.replace("configMapKeyRef", "secretKeyRef") for text in texts]
+    shared = SHARED.format(version=version, kind=kind, rest=rest)
+    if place == "its own file":
+        for name, text in zip(names, texts, strict=True):
+            (root / "jobs" / f"{name}.yaml").write_text(text)
+        (root / "jobs" / "shared.yaml").write_text(shared)
+    else:
+        (root / "jobs" / "shared.yaml").write_text("---\n".join([*texts, shared]))
+    assert stopped_by(trainform, "jobs/shared.yaml") == {f"default/ml/{name}" for name in names}
+    assert trainform("render").code == 2
+    assert not (root / "rendered").exists()

@@ -153,3 +153,71 @@ def test_a_stream_tells_the_job_that_its_environment_leaves_out():
     told = compile_stream(f"{stream}---\n{chosen}---\n{job('b')}")["diagnostics"]
     assert [(each["code"], each["line"]) for each in told] == [("TF166", 22)]
     assert told[0]["hint"] == "give it labels that match spec.jobs.selector of Environment prod: tier=x"
+
+
+@pytest.mark.parametrize("command", ["render", "explain", "rerun", "upgrade", "retire"])
+@pytest.mark.parametrize("asked", ["b", "ml/b", "jobs/b.yaml"])
+def test_naming_the_job_says_why_it_is_not_rendered(trainform: Trainform, lonely: Path, command: str, asked: str):
+    ran = trainform(command, asked)
+    assert ran.code == 2
+    assert "jobs/b.yaml:4:9: error TF166 metadata.name: no Environment selects this job" in ran.err
+    assert "TF705" not in ran.err
+    assert not (lonely / "rendered").exists()
+
+
+@pytest.mark.parametrize("command", ["render", "explain", "rerun", "upgrade"])
+def test_naming_a_job_that_no_selector_matches_says_so(trainform: Trainform, root: Path, command: str):
+    environment(root, "prod", "{selector: {matchLabels: {team: a}}}")
+    ran = trainform(command, "llm")
+    assert ran.code == 2
+    assert "error TF166 metadata.name: no Environment selects this job" in ran.err
+    assert "give it labels that match spec.jobs.selector of environments/prod/environment.yaml: team=a" in ran.err
+
+
+def test_a_job_of_another_environment_is_not_one_of_the_environment_that_was_asked_for(trainform, lonely):
+    environment(lonely, "eu", "{paths: [jobs/b.yaml]}")
+    ran = trainform("render", "b", "--env", "prod")
+    assert (ran.code, "TF166" in ran.err) == (2, False)
+    assert 'error TF705: no TrainJob is named "b" in environment prod' in ran.err
+    assert trainform("render", "b").code == 0
+
+
+def test_a_template_that_no_environment_selects_is_told_by_its_file(trainform: Trainform, lonely: Path):
+    (lonely / "jobs" / "many.yaml.j2").write_text(job("many"))
+    ran = trainform("render", "jobs/many.yaml.j2")
+    assert (ran.code, "error TF166" in ran.err) == (2, True)
+
+
+def test_a_broken_environment_may_select_any_job(trainform: Trainform, lonely: Path):
+    environment(lonely, "prod", "5")
+    ran = trainform("render", "llm")
+    assert (ran.code, "TF166" in ran.err, "TF705" in ran.err) == (2, False, False)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        ("b.yaml", job("b") + "  - [\n", "TF001"),
+        ("b.yaml", job("b").replace("kind: TrainJob", "kind: TrainJob\nkind: TrainJob"), "TF005"),
+        ("b.json", '{"kind": "TrainJob", "apiVersion": ', "TF001"),
+    ],
+)
+@pytest.mark.parametrize("command", ["validate", "render", "check"])
+def test_an_error_in_a_file_that_no_environment_selects_is_a_warning(
+    trainform: Trainform, lonely: Path, command: str, file: str, text: str, code: str
+):
+    """Nothing is rendered from it, so that no other job has to wait."""
+    trainform("render", "--quiet")
+    (lonely / "jobs" / "b.yaml").unlink()
+    (lonely / "jobs" / file).write_text(text)
+    ran = trainform(command)
+    assert ran.code == 0
+    assert f"warning {code}" in ran.out + ran.err
+
+
+def test_a_job_in_json_that_no_environment_selects_is_told(trainform: Trainform, lonely: Path):
+    (lonely / "jobs" / "c.json").write_text('{"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", '
+                                            '"metadata": {"name": "c"}, "spec": {}}')  # fmt: skip
+    said = trainform("validate").out
+    assert "jobs/c.json:1:" in said
+    assert said.count("warning TF166") == 2

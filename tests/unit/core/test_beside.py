@@ -50,7 +50,10 @@ spec: {gitops: {naming: content-hash}}
 
 
 def job(name: str = "llm", volumes: str = VOLUMES, env: str = "[]") -> str:
-    pods = {"spec": {"template": {"spec": {"volumes": yaml.safe_load(volumes) or []}}}}
+    given = yaml.safe_load(volumes) or []
+    mounts = [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in given]
+    node = {"name": "node", "volumeMounts": mounts}
+    pods = {"spec": {"template": {"spec": {"volumes": given, "containers": [node]}}}}
     template = {"spec": {"replicatedJobs": [{"name": "node", "template": pods}]}}
     patch = {"manager": "example.com/tests", "trainingRuntimeSpec": {"template": template}}
     return f"""\
@@ -269,3 +272,79 @@ def test_an_object_without_a_valid_api_version_is_told_and_never_rendered(wrong)
     assert any(each["severity"] == "error" for each in found) or wrong in ("apiVersion: /v1\n", "apiVersion: v1/\n")
     rendered = [tree for one in result["jobs"] for tree in one["objects"]]
     assert not any(tree["kind"] == "ConfigMap" for tree in rendered)
+
+
+READS = "[{{name: T, valueFrom: {{secretKeyRef: {{name: {}, key: token}}}}}}]"
+
+
+def diagnosed(mine: str, other: str) -> list[dict[str, Any]]:
+    """What is told of the second document."""
+    found = compiled(mine, other)["jobs"][0]["diagnostics"]
+    return [each for each in found if each["line"] > mine.count("\n") + 1]
+
+
+@pytest.mark.parametrize(
+    ("other", "name", "before", "now", "told"),
+    [
+        (EXTERNAL, "hub", "target: {name: hub-token}", "targt: {}", "TF101 warning: did you mean"),
+        (EXTERNAL, "hub", "target: {name: hub-token}", "target: {name: 3}", "TF102 error: put quotes"),
+        (EXTERNAL, "A_B", "target: {name: hub-token}", "target: {name: A_B}", "TF104 error: use lowercase letters"),
+        (EXTERNAL, "hub-token", "secretKey: token", "secretKey: a b", "TF104 error: use letters, digits, dots"),
+        (EXTERNAL, "hub-token", "secretKey: token, ", "", "TF103 error: "),
+        (EXTERNAL, "hub-token", "remoteRef: {key: hub}", "remoteRef: hub", "TF102 error: write remoteRef: {key: hub}"),
+        (EXTERNAL, "hub-token", "{key: hub}", "{key: hub, versoin: a}", "TF101 warning: did you mean"),
+        (EXTERNAL, "hub-token", "name: vault", "name: vault, kind: Store", "TF104 error: allowed: Sec"),
+        (SEALED, "llm-hub", "{token: AgB}", "{token: 3}", "TF102 error: put quotes"),
+        (SEALED, "llm-hub", "encryptedData:", "encryptdData:", 'TF103 error: rename "encryptdData"'),
+    ],
+)
+def test_what_is_wrong_in_a_secret_object_is_told_at_its_line(other, name, before, now, told):
+    """A field that we do not know is a warning: External Secrets may be newer."""
+    assert before in other
+    found = diagnosed(job(volumes="", env=READS.format(name)), other.replace(before, now))
+    assert any(f"{each['code']} {each['severity']}: {each['hint']}".startswith(told) for each in found), found
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ("[ReadWriteOnce]", "[ReadWriteOne]", 'TF104 error: did you mean "ReadWriteOnce"?'),
+        ("resources:", "resource:", 'TF101 error: did you mean "resources"?'),
+    ],
+)
+def test_what_is_wrong_in_a_claim_is_told_at_its_line(before, now, told):
+    volume = "- {name: data, persistentVolumeClaim: {claimName: llm-data}}"
+    (found,) = diagnosed(job(volumes=volume), CLAIM.replace(before, now))
+    assert f"{found['code']} {found['severity']}: {found['hint']}".startswith(told)
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_a_sound_secret_object_is_not_told(version):
+    other = EXTERNAL.replace("/v1\n", f"/{version}\n")
+    assert diagnosed(job(volumes="", env=READS.format("hub-token")), other) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("finalizers: [a/b]", "TF107 info metadata.finalizers: is ignored: controllers in the cluster set it"),
+        ("ownerReferences: []", "TF107 info metadata.ownerReferences: is ignored: controllers in the cluster set it"),
+        ("uid: x", "TF107 info metadata.uid: is ignored: only the API server sets it"),
+        ("lables: {a: b}", "TF101 error metadata.lables: unknown field"),
+        ("creationTimestamp: null", ""),
+    ],
+)
+@pytest.mark.parametrize("other", [CONFIG.replace(", creationTimestamp: null", ""), CLAIM])
+def test_metadata_that_is_not_rendered_is_told(other, field, told):
+    mine = job()
+    found = diagnosed(mine, other.replace("metadata: {", f"metadata: {{{field}, "))
+    assert [f"{each['code']} {each['severity']} {each['field']}: {each['message']}" for each in found] == [told][
+        : bool(told)
+    ]
+
+
+def test_a_status_is_not_rendered():
+    mine = job(volumes="", env=READS.format("hub-token"))
+    (told,) = diagnosed(mine, EXTERNAL + "status: {binding: {name: x}}\n")
+    assert (told["code"], told["field"]) == ("TF107", "status")
+    assert all("status" not in tree for tree in objects(mine, EXTERNAL + "status: {binding: {name: x}}\n").values())

@@ -10,6 +10,7 @@ from support.streams import compiled_text
 from trainform import Plugin
 from trainform.core.provenance import blame, shown_at
 from trainform.installed import load_plugins
+from trainform.k8s.tree import value_at
 
 STREAM = dedent(
     """\
@@ -159,3 +160,103 @@ def test_an_element_is_blamed_on_the_environments_runtime_patch(path):
     jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
     template = ("spec", "runtimePatches", 0, "trainingRuntimeSpec", "template")
     assert blame(plan, jobset, path) == (plan.environment_document, (*template, *path))
+
+
+INITIALIZED = dedent(
+    """\
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: rt}
+    spec:
+      template:
+        spec:
+          replicatedJobs:
+            - name: dataset-initializer
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
+                spec:
+                  template:
+                    spec:
+                      containers:
+                        - name: dataset-initializer
+                          image: get:1
+                          env: [{name: A, value: a}]
+                          envFrom: [{secretRef: {name: own}}]
+                          volumeMounts: [{name: initializer, mountPath: /workspace}]
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec: {template: {spec: {containers: [{name: node, image: "torch:1"}]}}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: llm, namespace: ml}
+    spec:
+      runtimeRef: {name: rt}
+      initializer:
+        dataset:
+          storageUri: s3://bucket/key
+          env: [{name: B, valueFrom: {secretKeyRef: {name: tok, key: t}}}]
+          secretRef: {name: hub}
+    """
+)
+DATASET = ("spec", "initializer", "dataset")
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        (("env", 0, "value"), "runtime", (*RUNTIME, "containers", 0, "env", 0, "value")),
+        (("env", 1, "value"), "job", (*DATASET, "storageUri")),
+        (("env", 2, "valueFrom", "secretKeyRef", "name"), "job", None),
+        (
+            ("envFrom", 0, "secretRef", "name"),
+            "runtime",
+            (*RUNTIME, "containers", 0, "envFrom", 0, "secretRef", "name"),
+        ),
+        (("envFrom", 1, "secretRef", "name"), "job", (*DATASET, "secretRef", "name")),
+        (("image",), "runtime", (*RUNTIME, "containers", 0, "image")),
+    ],
+)
+def test_what_the_job_says_of_an_initializer_is_blamed_on_the_job(path, source, expected):
+    plan = planned(INITIALIZED)
+    jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
+    place = plan.job_document if source == "job" else plan.runtime_document
+    found = expected or (*DATASET, "env", 0, *path[2:])
+    assert blame(plan, jobset, (*NODE, *path)) == (place, found)
+
+
+def test_a_variable_of_the_trainer_in_the_pods_of_another_step_is_blamed_on_the_trainer():
+    """With `runLauncherAsNode`, nodes have the variables of the launcher, which is the trainer step."""
+    stream = dedent(
+        """\
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: ClusterTrainingRuntime
+        metadata: {name: rt}
+        spec:
+          mlPolicy: {numNodes: 2, mpi: {mpiImplementation: OpenMPI, runLauncherAsNode: true}}
+          template:
+            spec:
+              replicatedJobs:
+                - name: launcher
+                  template:
+                    metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                    spec: {template: {spec: {containers: [{name: node, image: "mpi:1"}]}}}
+                - name: node
+                  template: {spec: {template: {spec: {containers: [{name: node, image: "mpi:1"}]}}}}
+        ---
+        apiVersion: trainer.kubeflow.org/v1alpha1
+        kind: TrainJob
+        metadata: {name: llm, namespace: ml}
+        spec:
+          runtimeRef: {name: rt}
+          trainer: {env: [{name: A, value: a}]}
+        """
+    )
+    plan = planned(stream)
+    jobset = next(each for each in plan.objects if each["kind"] == "JobSet")
+    nodes = [("spec", "replicatedJobs", index, *POD[3:], "containers", 0) for index in (0, 1)]
+    for node in nodes:
+        names = [each["name"] for each in value_at(jobset, (*node, "env"))]
+        path = (*node, "env", names.index("A"), "value")
+        assert blame(plan, jobset, path) == (plan.job_document, ("spec", "trainer", "env", 0, "value"))

@@ -19,6 +19,16 @@ def test_folders_can_be_renamed():
     assert settings == Settings(jobs="teams", rendered="out/manifests")
 
 
+@pytest.mark.parametrize(
+    ("written", "place"), [("a//b", "a/b"), ("./a/b/", "a/b"), ("a/./b", "a/b"), (".", ""), ("./", "")]
+)
+def test_a_place_in_git_may_be_written_as_any_path_to_it(written, place):
+    settings, problems = parse_settings(f"repositoryPath: {written}\n".encode())
+    assert problems == []
+    assert settings.repository_path == place
+    assert settings.rendered_in_git == (f"{place}/rendered" if place else "rendered")
+
+
 KNOWN = "known keys: jobs, runtimes, environments, rendered, lints, lintsByPath, plugins, repositoryPath"
 
 

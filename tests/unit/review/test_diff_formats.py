@@ -400,6 +400,22 @@ def test_new_jobs_of_one_template_are_one_entry_with_every_value():
 
 
 @pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([10, 2, 1], "ml/seed-1, ml/seed-2, ml/seed-10"),
+        (["1-b", "10-a", "2-c"], "ml/seed-1-b, ml/seed-2-c, ml/seed-10-a"),
+        (["b", "a"], "ml/seed-a, ml/seed-b"),
+        (["01", "1", "a"], "ml/seed-01, ml/seed-1, ml/seed-a"),
+    ],
+)
+def test_numbers_in_names_are_in_their_own_order(values, shown):
+    diff = Diff([made(value) for value in values])
+    assert shown in text(*diff.jobs)
+    diff.sort()
+    assert ", ".join("/".join(job.id[1:]) for job in diff.jobs) == shown
+
+
+@pytest.mark.parametrize(
     ("jobs", "titles"),
     [
         ([made(0), made(1)], ["2 jobs of jobs/sweep.yaml.j2 (ml/seed-0, ml/seed-1)"]),

@@ -85,7 +85,7 @@ def print_verdicts(result: Verification, workspace: Workspace, base: str | None,
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics import Diagnostic
     from trainform.diagnostics.order import has_errors
-    from trainform.io.git import GitError
+    from trainform.io.git import GitError, NoRepository
 
     problems = [*workspace.problems, *result.problems]
     if has_errors(problems):
@@ -94,7 +94,8 @@ def print_verdicts(result: Verification, workspace: Workspace, base: str | None,
     try:
         found = _compared(result, workspace, base)
     except GitError as error:
-        hint = "name a commit that this clone has, such as origin/main"
+        is_clone = not isinstance(error, NoRepository)
+        hint = "name a commit that this clone has, such as origin/main" if is_clone else "run it in a clone, with git"
         print_diagnostics([Diagnostic("TF718", "error", f"--base: {error}", hint)], sys.stderr)
         return FAULTY
     _print(found, form)

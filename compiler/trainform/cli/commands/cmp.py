@@ -144,11 +144,12 @@ def _chosen(settings: Parameters) -> tuple[list[EnvironmentInputs], list[Diagnos
 
     repository, problems = open_repository(chosen_root(None))
     asked = [settings.environment] if settings.environment else []
-    environments = Workspace(repository, problems, asked, _paths(repository)).read()
+    workspace = Workspace(repository, problems, asked, _paths(repository))
+    environments = workspace.read()
     if len(environments) > 1:
         raise _bad(f"choose one environment: {', '.join(each.name for each in environments)}")
     if settings.jobs:
-        problems += select(environments, settings.jobs, repository.root)
+        problems += select(workspace, environments, settings.jobs)
     return environments, problems
 
 

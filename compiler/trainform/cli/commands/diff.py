@@ -37,7 +37,7 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
     its Environment or trainform changed, but the job stays as it is). The exit code is 1 if there is any such job.
     """
     from trainform.cli.terminal import print_diagnostics
-    from trainform.io.git import GitError
+    from trainform.io.git import GitError, NoRepository
     from trainform.io.repository import open_repository
     from trainform.workspace.diff.difference import diff as compare
 
@@ -47,6 +47,10 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
     try:
         found, outcome = compare(repository, problems, base, env, cached=not no_cache)
     except GitError as error:
+        source = click.get_current_context().get_parameter_source("base")
+        if isinstance(error, NoRepository) and source is click.core.ParameterSource.DEFAULT:
+            message = f"diff compares with a commit of git, and {error}"
+            raise click.ClickException(f"{message}: name a copy of the files to compare with, --base FOLDER") from error
         raise click.BadParameter(str(error), param_hint="--base") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error

@@ -41,7 +41,7 @@ def rerun(jobs: tuple[str, ...], form: str, root: str | None, env: tuple[str, ..
         workspace = discover(chosen, env)
         workspace.refuse_sparse_checkout()
         repository, environments = workspace.repository, workspace.read()
-        problems = [*workspace.problems, *select(environments, jobs, repository.root)]
+        problems = [*workspace.problems, *select(workspace, environments, jobs)]
         problems += [problem for each in environments for problem in each.sources.diagnostics]
         marking = mark_jobs(repository, environments)
         problems += marking.diagnostics

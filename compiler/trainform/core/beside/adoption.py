@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from trainform.api.problems import Problem, server_written
+from trainform.api.validation_errors import SERVER_WRITTEN
 from trainform.core.gitops import content_hash
 from trainform.diagnostics import Path
-from trainform.diagnostics.suggest import did_you_mean
+from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.cluster.references import references
 from trainform.k8s.config_map import config_map_problems
 from trainform.k8s.names import dns1123_subdomain, quoted
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from trainform.core.plan import Plan
 
 from trainform.core.beside.placing import Kind, kind_of, provided
+
+MARKS = ("annotations", "labels")
+HEAD = (*MARKS, "name", "namespace")
+"""The fields of an object's metadata that are rendered."""
 
 ADOPTION = "companions"
 """What an observer is told when companions were added."""
@@ -62,6 +68,8 @@ def _own(plan: Plan, document: Document, kind: Kind) -> Tree | None:
     check_metadata(metadata_of(tree), ("metadata",), found)
     for problem in found:
         plan.report(problem.code, problem.message, hint=problem.hint, place=document, path=problem.path)
+    for each in _dropped(tree):
+        plan.report(each.code, each.message, severity=each.severity, hint=each.hint, place=document, path=each.path)
     own = _copy(plan, tree) if kind.is_copied else _in_namespace(plan, tree)
     name = name_of(own)
     if reason := dns1123_subdomain(name):
@@ -106,7 +114,7 @@ def _copy(plan: Plan, tree: Tree) -> Tree:
     copy = _named(plan, tree, f"{plan.name if is_config else plan.stable_name}-{base}")
     if is_config and not plan.destination.hashes_names:
         return _named(plan, copy, f"{name_of(copy)}-{content_hash([copy])}")
-    if "name" in table(table(tree, "spec"), "target"):
+    if text(table(table(tree, "spec"), "target"), "name"):
         secret = provided(tree).removeprefix(f"{plan.stable_name}-")
         return replaced(copy, ("spec", "target", "name"), f"{plan.stable_name}-{secret}")  # type: ignore[no-any-return]
     return copy
@@ -118,8 +126,23 @@ def _in_namespace(plan: Plan, tree: Tree) -> Tree:
 
 def _named(plan: Plan, tree: Tree, name: str) -> Tree:
     tree = without_nulls(tree)
-    marks = {key: value for key, value in metadata_of(tree).items() if key in ("labels", "annotations") and value}
-    return {**tree, "metadata": {"name": name, "namespace": plan.namespace, **marks}}
+    marks = {key: value for key, value in metadata_of(tree).items() if key in MARKS and value}
+    own = {key: value for key, value in tree.items() if key != "status"}
+    return {**own, "metadata": {"name": name, "namespace": plan.namespace, **marks}}
+
+
+def _dropped(tree: Tree) -> Iterator[Problem]:
+    """What the rendered object does not have of the one that was written."""
+    if tree.get("status") is not None:
+        yield server_written(("status",))
+    for field, value in metadata_of(tree).items():
+        if value is None or field in HEAD:
+            continue
+        path: Path = ("metadata", field)
+        if field in SERVER_WRITTEN["metadata"]:
+            yield server_written(path)
+        else:
+            yield Problem(path, "TF101", "unknown field", did_you_mean(field, HEAD) or f"known fields: {listed(HEAD)}")
 
 
 def _unused(plan: Plan, document: Document, kind: Kind, names: Sequence[str]) -> None:

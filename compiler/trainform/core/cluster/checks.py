@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.placing import kind_of, provided
+from trainform.core.cluster.contents import check_contents
 from trainform.core.schedulers import SCHEDULER_NAMES
 from trainform.core.secrets import key_secrets
 from trainform.diagnostics import Path
@@ -33,6 +34,8 @@ def check_cluster(plan: Plan) -> None:
     if jobset is None:
         return
     _references_exist(plan, jobset)
+    if not plan.frozen:
+        check_contents(plan, jobset)
     if plan.destination.given is not None:
         _is_old_enough(plan, jobset)
     if plan.facts.objects:
@@ -115,7 +118,7 @@ def _references_exist(plan: Plan, jobset: JobSetView) -> None:
         _Missing(each.kind, each.name, (*job.pod_path, "spec", *each.path))
         for job in jobset.jobs
         for each in references(job.pod_spec)
-        if not each.is_optional
+        if each.is_needed
     ]
     if not missing:
         return

@@ -11,25 +11,23 @@ from trainform.k8s.tree import Tree, table, tables, text
 EVERYWHERE = frozenset((("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt")))
 """What Kubernetes creates in every namespace."""
 
-_CONTAINERS = ("initContainers", "containers")
+CONTAINERS = ("initContainers", "containers")
 
 
 class Reference(NamedTuple):
-    """An object of a `kind` and name, without which pods of this spec do not start unless it is optional."""
+    """An object of a `kind` and name. `is_needed`: pods of this spec do not start without it, and without its `keys`,
+    each with its path."""
 
     kind: str
     name: str
     path: Path
-    is_optional: bool = False
+    is_needed: bool = True
+    keys: tuple[tuple[str, Path], ...] = ()
 
 
 def references(pod_spec: Tree) -> Iterator[Reference]:
     """Those with a name. Paths count from the pod spec."""
-    found = (
-        *_of_the_pod(pod_spec),
-        *(each for index, volume in enumerate(tables(pod_spec, "volumes")) for each in _of_volume(volume, index)),
-        *_of_containers(pod_spec),
-    )
+    found = (*_of_the_pod(pod_spec), *_of_volumes(pod_spec), *_of_containers(pod_spec))
     yield from (each for each in found if each.name)
 
 
@@ -39,28 +37,47 @@ def _of_the_pod(pod_spec: Tree) -> Iterator[Reference]:
         yield Reference("Secret", text(secret, "name"), ("imagePullSecrets", index, "name"))
 
 
+def _of_volumes(pod_spec: Tree) -> Iterator[Reference]:
+    """The kubelet skips a volume that no container mounts. A claim is needed even then: the scheduler looks for it."""
+    containers = [each for key in CONTAINERS for each in tables(pod_spec, key)]
+    mounted = {text(mount, "name") for each in containers for mount in tables(each, "volumeMounts")}
+    for index, volume in enumerate(tables(pod_spec, "volumes")):
+        is_mounted = text(volume, "name") in mounted
+        for each in _of_volume(volume, index):
+            yield each._replace(is_needed=each.is_needed and (is_mounted or each.kind == "PersistentVolumeClaim"))
+
+
 def _of_volume(volume: Tree, index: int) -> Iterator[Reference]:
     path: Path = ("volumes", index)
     claim = table(volume, "persistentVolumeClaim")
     yield Reference("PersistentVolumeClaim", text(claim, "claimName"), (*path, "persistentVolumeClaim", "claimName"))
-    yield from _named(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
-    yield from _named(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
+    yield _mounted(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
+    yield _mounted(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
     for place, source in enumerate(tables(table(volume, "projected"), "sources")):
         for key, kind in (("secret", "Secret"), ("configMap", "ConfigMap")):
-            yield from _named(table(source, key), kind, "name", (*path, "projected", "sources", place, key))
+            yield _mounted(table(source, key), kind, "name", (*path, "projected", "sources", place, key))
 
 
 def _of_containers(pod_spec: Tree) -> Iterator[Reference]:
-    for key in _CONTAINERS:
+    for key in CONTAINERS:
         for index, container in enumerate(tables(pod_spec, key)):
             for place, variable in enumerate(tables(container, "env")):
                 source, path = table(variable, "valueFrom"), (key, index, "env", place, "valueFrom")
                 for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-                    yield from _named(table(source, field), kind, "name", (*path, field))
+                    yield _of_one_key(table(source, field), kind, (*path, field))
             for place, source in enumerate(tables(container, "envFrom")):
                 for field, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
-                    yield from _named(table(source, field), kind, "name", (key, index, "envFrom", place, field))
+                    yield _named(table(source, field), kind, "name", (key, index, "envFrom", place, field))
 
 
-def _named(tree: Tree, kind: str, field: str, path: Path) -> Iterator[Reference]:
-    yield Reference(kind, text(tree, field), (*path, field), tree.get("optional") is True)
+def _named(tree: Tree, kind: str, field: str, path: Path) -> Reference:
+    return Reference(kind, text(tree, field), (*path, field), tree.get("optional") is not True)
+
+
+def _mounted(tree: Tree, kind: str, field: str, path: Path) -> Reference:
+    keys = ((text(item, "key"), (*path, "items", index, "key")) for index, item in enumerate(tables(tree, "items")))
+    return _named(tree, kind, field, path)._replace(keys=tuple(keys))
+
+
+def _of_one_key(tree: Tree, kind: str, path: Path) -> Reference:
+    return _named(tree, kind, "name", path)._replace(keys=((text(tree, "key"), (*path, "key")),))

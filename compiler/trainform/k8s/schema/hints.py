@@ -64,7 +64,7 @@ def _list(value: Any) -> str:
 
 def _mapping(path: Path, value: Any) -> str:
     if isinstance(value, str) and path and str(path[-1]).endswith("Ref"):
-        return f"write {path[-1]}: {{name: {value}}}"
+        return f"write {path[-1]}: {{{'key' if path[-1] == 'remoteRef' else 'name'}: {value}}}"
     if isinstance(value, str) and re.match(r"[A-Za-z_]\w*=", value):
         name, _, rest = value.partition("=")
         return f"write {{name: {name}, value: {json.dumps(rest, ensure_ascii=False)}}}"

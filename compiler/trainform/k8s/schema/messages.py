@@ -141,4 +141,6 @@ def _not_matched(pattern: str, value: str) -> tuple[str, str]:
         if value.startswith("-") and re.fullmatch(pattern, value[1:]):
             return f"must not be negative, but is {value}", ""
         return f'"{value}" is not a quantity', hints.quantity(pattern, value)
+    if "a-zA-Z" in pattern:
+        return f'"{value}" is not a valid key', "use letters, digits, dots, dashes and underscores"
     return f'"{value}" is not a valid name', "use lowercase letters, digits and dashes"

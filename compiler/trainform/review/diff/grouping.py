@@ -16,6 +16,7 @@ from trainform.diagnostics.order import counted
 from trainform.review.capacity.amounts import devices_first, spelled
 from trainform.review.cost.money import Cost
 from trainform.review.diff.model import JobDiff, Reason
+from trainform.review.diff.names import natural
 from trainform.review.diff.totals import Ask, Sum
 from trainform.review.diff.update_rules import RERUN_PATH
 
@@ -29,7 +30,7 @@ def groups(jobs: Iterable[JobDiff]) -> list[Group]:
     grouped first, whatever files they are from: the upgrade of a fleet is not split by template."""
     alike = _joined(([job] for job in jobs if job.change != "behind"), lambda group: _sameness(group[0]))
     found = _joined(alike, _sweep)
-    return [sorted(group, key=lambda job: job.id) if template_of(group) else group for group in found]
+    return [sorted(group, key=lambda job: natural(job.id)) if template_of(group) else group for group in found]
 
 
 def _joined(parts: Iterable[Group], key: Callable[[Group], Hashable]) -> list[Group]:

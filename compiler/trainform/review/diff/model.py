@@ -11,6 +11,7 @@ from trainform.k8s.tree import Tree, name_of
 from trainform.review.diff.compare import FieldChange, compare, renamed
 from trainform.review.diff.delivery import Engine, Pruning, holds_back, leaves_to_kueue, pruning
 from trainform.review.diff.highlights import Highlight, highlights
+from trainform.review.diff.names import natural
 from trainform.review.diff.totals import Ask, CostBalance, JobCosts, Totals
 from trainform.review.diff.update_rules import (
     ORDER,
@@ -130,7 +131,7 @@ class Diff:
             self.costs[environment].add(*(each.hourly if each else None for each in costs))
 
     def sort(self) -> None:
-        self.jobs.sort(key=lambda job: (ORDER.index(job.change), job.id))
+        self.jobs.sort(key=lambda job: (ORDER.index(job.change), natural(job.id)))
 
     def counts(self) -> dict[Change, int]:
         """Number of jobs per change that occurs, most severe first."""

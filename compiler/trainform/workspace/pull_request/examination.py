@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.workspace.frozen import Rebuilt, files_and_pins
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import ChunkValidation, Validation, validate_chunk
+from trainform.workspace.validate import ChunkValidation, Validation, merged, validate_chunk
 from trainform.workspace.verify.verification import Verification, verify_chunk
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def examine(workspace: Workspace, workers: int = 0) -> Examined:
     """What `validate` and `check` say of the whole workspace. A job that is pinned to today's inputs is compiled once:
     what `validate` compiles is what `check` compares with the disk."""
     parts = map_chunks(workspace, partial(_examine_chunk, workspace), workers)
-    validation = Validation.merge([part.validation for part in parts], complete=workspace.is_complete)
+    validation = merged([part.validation for part in parts], workspace, ALL)
     verification = Verification.merge([part.verification for part in parts])
     verification.add_what_belongs_to_no_job(workspace)
     verification.sort(workspace)

@@ -86,11 +86,12 @@ def _outcomes(workspace: Workspace, given: str) -> tuple[str, dict[tuple[str, st
 
 
 def _chosen(workspace: Workspace, asked: Sequence[str], criteria: Criteria) -> tuple[Retirement, list[Diagnostic]]:
-    """The edits, and problems. An unreadable job file is one: it may hold one of the jobs."""
+    """The edits, and problems. An unreadable job file is one: it may hold one of the jobs. A job that cannot be removed
+    is an error if it was named; else it only stays."""
     environments = workspace.read()
     problems = [*workspace.problems]
     if asked:
-        problems += select(environments, asked, workspace.repository.root)
+        problems += select(workspace, environments, asked, selected=False)
     problems += [problem for each in environments for problem in each.sources.diagnostics]
     if has_errors(problems):
         return Retirement(), problems
@@ -99,7 +100,8 @@ def _chosen(workspace: Workspace, asked: Sequence[str], criteria: Criteria) -> t
     except GitError as error:
         raise InvocationError(f"the age of jobs is not known: {error}") from error
     edits = remove_jobs(workspace.repository, jobs, workspace.job_files)
-    return edits, problems + edits.left
+    left = edits.left if asked else [each._replace(severity="warning") for each in edits.left]
+    return edits, problems + left
 
 
 def _difference(workspace: Workspace, edits: Retirement) -> Diff:

@@ -42,7 +42,7 @@ def gather(workspace: Workspace, names: Sequence[str], observe: Observer) -> Gat
     """The jobs that `names` select, by environment, file and line. A job that is behind is compiled from its snapshots,
     by this version of trainform; any other from today's inputs."""
     environments = workspace.read()
-    problems = [*workspace.problems, *select(environments, names, workspace.repository.root)]
+    problems = [*workspace.problems, *select(workspace, environments, names)]
     today = {each.name: [*each.sources.documents] for each in environments}
     frozen = {each.name: take_frozen(each, workspace.locks) for each in environments}
     wants_job = not problems and not any(frozen.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from trainform.io.git import GitError, converted
 from trainform.io.paths import JobId
 from trainform.io.place import file_error
 from trainform.output import flux
-from trainform.output.layout import job_folder
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.build_cache import BuildCache
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
@@ -30,12 +28,12 @@ from trainform.workspace.shards import ALL, Shard, take_other_shards
 from trainform.workspace.shared.survey import Survey
 from trainform.workspace.verify.applied import judge_behind
 from trainform.workspace.verify.examination import Examination
+from trainform.workspace.verify.namesakes import namesakes, rendered_objects
 from trainform.workspace.verify.verdict import State, Verdict
 
 if TYPE_CHECKING:
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
-    from trainform.workspace.state import LockStore
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,11 +132,12 @@ def verify_chunk(
     elsewhere = [job.id for each in environments for job in take_other_shards(each, shard)]
     examination = Examination.of(environments, locks, workspace.plugins, compiled)
     verdicts = examination.verdicts()
-    namesakes = [*_namesakes(examination.files, locks)]
+    rendered = partial(rendered_objects, workspace.repository)
+    shared = namesakes(examination.files, {*locks.ids()}, rendered, examination.files.__getitem__)
     faults = _faults(environments, examination, stats, elsewhere)
     found = Verification(
         stats=stats,
-        problems=chunk.portable([*chunk.own(problems), *namesakes]),
+        problems=chunk.portable([*chunk.own(problems), *shared]),
         verdicts=verdicts,
         faults=chunk.portable(faults),
         unselected=chunk.portable(unselected),
@@ -149,42 +148,6 @@ def verify_chunk(
     if not chunk.is_whole:
         _remember(found, examination, chunk)
     return found
-
-
-def _namesakes(jobs: Mapping[JobId, str], locks: LockStore) -> Iterator[Diagnostic]:
-    """An error for each of these `jobs`, with their files, that has an object of another one: an engine would apply one
-    over the other, and remove both with the first. Names of objects begin with the job's, so only a job whose name
-    begins with the other's can: `llm-4n4mkmrz` as the hashed name of `llm`; `a-b` with its `x`, `a` with its `b-x`."""
-    known = {*locks.ids()}
-    for job, file in jobs.items():
-        *place, name = job
-        others = [(job[0], job[1], name[: found.start()]) for found in re.finditer("-", name)]
-        for other in filter(known.__contains__, others):
-            if shared := _shared(locks, job, other):
-                who = "/".join([*place, other[2]])
-                message = f'{who} has an object called "{shared}", too: one would replace the other'
-                yield file_error("TF735", file, message, "give the TrainJob another name")
-                break
-
-
-def _shared(locks: LockStore, job: JobId, other: JobId) -> str:
-    """The name of an object that two jobs have; empty without. Their files are only read if some are called alike."""
-    known = locks.lockfile(other)
-    own = locks.lockfile(job) if known else None
-    if not known or not own or not known.lock.files.keys() & own.lock.files.keys():
-        return ""
-    common = _objects(locks, job) & _objects(locks, other)
-    return min(name for _, name in common).decode(errors="replace") if common else ""
-
-
-_OBJECT = re.compile(rb"^kind: (\S+)\nmetadata:\n  name: (\S+)$", re.MULTILINE)
-"""Kind and name of each object in a manifest as trainform writes it."""
-
-
-def _objects(locks: LockStore, job: JobId) -> set[tuple[bytes, bytes]]:
-    folder = job_folder(locks.repository.settings.rendered, *job)
-    found = paths.folder_bytes(locks.repository.root, folder).values()
-    return {each for data in found if data for each in _OBJECT.findall(data)}
 
 
 def _remember(found: Verification, examination: Examination, chunk: Chunk) -> None:
