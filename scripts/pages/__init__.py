@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pages.codes import index
+from pages.given import page
 from pages.plugin_api import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES: dict[str, Callable[[], str]] = {
     "codes/README.md": index,
     "plugin-api.md": reference,
+    "variables.md": page,
 }
 
 
