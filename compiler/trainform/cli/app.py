@@ -26,6 +26,7 @@ COMMANDS = (
     "report",
     "rerun",
     "retire",
+    "run",
     "runtimes",
     "upgrade",
     "validate",
