@@ -281,3 +281,4 @@ def no_process_left() -> Iterator[None]:
                 with contextlib.suppress(ChildProcessError):  # the child of another one that is left
                     os.waitpid(process, os.WNOHANG)
             time.sleep(0.01)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
