@@ -7,6 +7,7 @@ import codecs
 import contextlib
 import re
 import signal
+import sys
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -58,7 +59,8 @@ async def run_container(pod: PodSandbox, container: LocalContainer, output: Outp
         await _stop(process, pod.pod.grace, stopping)
         raise
     finally:
-        await reading
+        await asyncio.wait({reading}, timeout=None if sys.platform == "linux" else KILL_SECONDS)
+        reading.cancel()  # elsewhere a process that is left may hold the pipe
 
 
 async def _stop(process: asyncio.subprocess.Process, grace: int, stopping: Stopping) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from shutil import which
@@ -54,18 +55,38 @@ HINT = (
 
 
 def _trial() -> Literal["root", "user"] | None:
-    """Whose namespaces this process can make: its own, or those of a new user namespace."""
-    if sys.platform != "linux" or which("unshare") is None:
+    """Whose namespaces this process can make: its own, or those of a new user namespace. A container that does nothing
+    is started with each."""
+    if sys.platform != "linux":
         return None
-    for kind, options in (("root", "-mu"), ("user", "-Umu")):
-        command = ["unshare", options, "true"]
-        try:
-            ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRIAL_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-        if ran.returncode == 0:
-            return "root" if kind == "root" else "user"
-    return None
+    with tempfile.TemporaryDirectory(prefix="trainform-run-") as folder:
+        if _starts(os.path.join(folder, "root"), new_user=False):
+            return "root"
+        return "user" if _starts(os.path.join(folder, "user"), new_user=True) else None
+
+
+def _starts(folder: str, *, new_user: bool) -> bool:
+    root, hosts, file = (os.path.join(folder, name) for name in ("root", "hosts", "specification"))
+    os.makedirs(root)
+    write_bytes(hosts, b"")
+    specification: guard.Specification = {
+        "command": ["true"],
+        "variables": {**os.environ},
+        "folder": "/",
+        "root": root,
+        "mounts": [{"path": "/etc/hosts", "source": hosts, "read_only": True}],
+        "hostname": "trial",
+        "join": [],
+        "new_user": new_user,
+        "parent": os.getpid(),
+    }
+    write_bytes(file, json.dumps(specification).encode(), mode=0o600, new=True)
+    command = [*INTERPRETER, guard.__file__, file]
+    try:
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRIAL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return ran.returncode == 0
 
 
 def loopback_addresses() -> tuple[int, int]:

@@ -1,5 +1,5 @@
-"""Distributed training that survives a restart: argv names the folder of its checkpoint. In the first attempt, the last
-node dies after a few steps."""
+"""Distributed training that survives a restart: argv names the folder of its checkpoint, and may name a backend of
+torch.distributed. In the first attempt, the last node dies after a few steps."""
 
 import os
 import signal
@@ -11,20 +11,25 @@ import torch.distributed as dist
 
 STEPS, DIES_AT = 40, 15
 CHECKPOINT = Path(sys.argv[1]) / "checkpoint.pt"
+BACKEND = sys.argv[2] if len(sys.argv) > 2 else "gloo"
 
-dist.init_process_group("gloo")
+device = torch.device("cpu")
+if BACKEND == "nccl":
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    torch.cuda.set_device(device)
+dist.init_process_group(BACKEND)
 rank, world = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(0)
-model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1).to(device))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 start = 0
 if CHECKPOINT.exists():
-    saved = torch.load(CHECKPOINT)
+    saved = torch.load(CHECKPOINT, map_location=device)
     model.load_state_dict(saved["model"])
     start = saved["step"]
 torch.manual_seed(rank)
 for step in range(start, STEPS):
-    inputs = torch.randn(64, 4)
+    inputs = torch.randn(64, 4).to(device)
     loss = ((model(inputs) - inputs.sum(1, keepdim=True)) ** 2).mean()
     optimizer.zero_grad()
     loss.backward()

@@ -8,6 +8,7 @@ The specification is a JSON file, see `Specification`, and is deleted when it ha
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -212,8 +213,9 @@ def _end_with_parent(parent: int) -> None:
     """SIGTERM when `trainform run` dies, and the children of the container's processes become ours. Linux only."""
     if sys.platform != "linux":
         return
-    _call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    _call("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for option, value in ((PR_SET_PDEATHSIG, signal.SIGTERM), (PR_SET_CHILD_SUBREAPER, 1)):
+        with contextlib.suppress(OSError):  # kernels that only resemble Linux may have neither
+            _call("prctl", option, value, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit(CANNOT_START)
 
@@ -225,7 +227,8 @@ def _start(specification: Specification) -> int:
         return child
     try:
         if sys.platform == "linux":
-            _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            with contextlib.suppress(OSError):
+                _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.chdir(specification["folder"])
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
