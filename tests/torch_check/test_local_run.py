@@ -1,5 +1,5 @@
 """`trainform run` with real torch: two nodes train together, and go on after one dies. Over gloo everywhere, over NCCL
-where there are two GPUs."""
+where there is a GPU; with one alone, one node."""
 
 from __future__ import annotations
 
@@ -17,16 +17,20 @@ require_torch()
 
 PROGRAM = Path(__file__).parents[1] / "support" / "programs" / "fit.py"
 GPUS = import_module("torch").cuda.device_count()
+NODES = min(GPUS, 2) or 1
+NEEDS_GPU = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
 
 
 @pytest.mark.parametrize(
-    ("backend", "processes", "gpus"),
+    ("backend", "nodes", "processes", "gpus"),
     [
-        ("gloo", 2, 0),
-        pytest.param("nccl", GPUS // 2, GPUS // 2, marks=pytest.mark.skipif(GPUS < 2, reason="needs two GPUs")),
+        ("gloo", 2, 2, 0),
+        pytest.param("nccl", NODES, GPUS // NODES, GPUS // NODES, marks=NEEDS_GPU),
     ],
 )
-def test_two_nodes_train_and_go_on_after_one_dies(tmp_path: Path, backend: str, processes: int, gpus: int) -> None:
+def test_nodes_train_and_go_on_after_one_dies(
+    tmp_path: Path, backend: str, nodes: int, processes: int, gpus: int
+) -> None:
     repository = LocalRepository(tmp_path)
     node = {
         "name": "node",
@@ -37,7 +41,7 @@ def test_two_nodes_train_and_go_on_after_one_dies(tmp_path: Path, backend: str, 
     }
     claim = {"volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}}]}
     repository.steps(
-        trainer(node, pods=2, job={"backoffLimit": 0}, pod=claim),
+        trainer(node, pods=nodes, job={"backoffLimit": 0}, pod=claim),
         policy={"torch": {}},
         failurePolicy={"maxRestarts": 1},
     )
@@ -45,7 +49,7 @@ def test_two_nodes_train_and_go_on_after_one_dies(tmp_path: Path, backend: str, 
     assert ran.code == 0, f"{ran.out}\n{ran.err}"
     told = [re.fullmatch(r"world (\d+) step (\d+) loss (\S+)", line) for line in ran.lines("node-0-0")]
     steps = [(int(each[1]), int(each[2]), float(each[3])) for each in told if each]
-    assert {world for world, _, _ in steps} == {2 * processes}
+    assert {world for world, _, _ in steps} == {nodes * processes}
     assert [step for _, step, _ in steps] == [*range(40)]
     assert steps[-1][2] < steps[0][2] / 100
     assert "restarting all pods (attempt 2)" in ran.err
