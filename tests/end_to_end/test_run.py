@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -168,6 +169,33 @@ def test_a_deadline_of_the_job_ends_it_with_124(repository):
     assert "DeadlineExceeded" in ran.err
 
 
+def test_a_claim_is_shared_by_the_pods_and_a_folder_of_it_can_be_mounted(repository):
+    volumes = [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "machine", "hostPath": {"path": str(repository.root)}},
+    ]
+    mounts = [
+        {"name": "data", "mountPath": "/mine", "subPath": "parts"},
+        {"name": "data", "mountPath": "/all"},
+        {"name": "machine", "mountPath": "/machine"},
+    ]
+    script = "touch /mine/$HOSTNAME; while [ $(ls /all/parts | wc -l) -lt 2 ]; do sleep 0.1; done; ls /machine/jobs"
+    repository.steps(trainer(container(script, volumeMounts=mounts), pods=2, pod={"volumes": volumes}))
+    ran = repository.run()
+    assert (ran.code, ran.lines("node-0-0"), ran.lines("node-0-1")) == (0, ["fit.yaml"], ["fit.yaml"]), ran.err
+
+
+def test_a_config_map_cannot_be_written_to(repository):
+    pod = {"volumes": [{"name": "files", "configMap": {"name": "files"}}]}
+    mounts = [{"name": "files", "mountPath": "/files"}]
+    repository.steps(trainer(container("echo x > /files/a || echo refused", volumeMounts=mounts), pod=pod))
+    repository.job("steps", {}, config_map("files", {"a": "1"}))
+    ran = repository.run("--sandbox", "files")
+    if "TF894" in ran.err:
+        pytest.skip("this machine does not allow namespaces")
+    assert (ran.code, ran.lines("node-0-0")[-1]) == (0, "refused"), ran.err
+
+
 def test_sizes_of_the_command_line_replace_those_of_the_job(repository):
     script = "echo $PET_NNODES $PET_NPROC_PER_NODE"
     command = {"numNodes": 4, "resourcesPerNode": {"limits": {"nvidia.com/gpu": 64}}, "command": ["sh", "-c", script]}
@@ -301,3 +329,26 @@ def test_nothing_is_left_if_trainform_is_killed(repository):
     process.kill()
     process.communicate(timeout=60)
     wait_until_gone(repository.root)
+
+
+@LINUX
+def test_pods_have_colours_on_a_terminal(repository, monkeypatch):
+    import pty
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    repository.steps(trainer(container("echo hello"), pods=2))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-P", "-m", "trainform", "run", "fit"]
+    process = subprocess.Popen(command, cwd=repository.root, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    told = b""
+    with contextlib.suppress(OSError):  # the terminal is gone with its last process
+        while piece := os.read(ours, 1 << 16):
+            told += piece
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert re.findall(rb"\x1b\[(\d+)mnode-0-(\d) \|\x1b\[0m hello", told.replace(b"\r", b"")) in (
+        [(b"36", b"0"), (b"35", b"1")],
+        [(b"35", b"1"), (b"36", b"0")],
+    )

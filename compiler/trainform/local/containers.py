@@ -85,9 +85,13 @@ def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
 
 async def _copy(stream: asyncio.StreamReader, pod: str, container: str, output: Output) -> None:
     """Tell each line as it comes. A bar of progress, which ends with a carriage return, counts as a line."""
-    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
+    decoder, rest, returned = codecs.getincrementaldecoder("utf-8")("replace"), "", False
     while data := await stream.read(_CHUNK):
-        *lines, rest = _LINE_END.split(rest + decoder.decode(data))
+        text = decoder.decode(data)
+        if returned:  # the line end `\r\n` may come in two pieces
+            text = text.removeprefix("\n")
+        returned = text.endswith("\r")
+        *lines, rest = _LINE_END.split(rest + text)
         if len(rest) > _LONGEST:
             lines, rest = [*lines, rest], ""
         for line in lines:

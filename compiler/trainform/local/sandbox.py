@@ -166,13 +166,11 @@ class PodSandbox:
         folder: RunFolder,
         given: Mapping[str, str],
     ) -> PodSandbox:
-        if sandbox.level == "none":
-            made = folder.of_pod(pod)  # volumes have to exist before their files can refer to them
+        made = folder.of_pod(pod)
+        if sandbox.level == "none":  # files can refer to volumes, which exist only now
             paths = made.sources(tuple(mount for each in pod.containers for mount in each.mounts))
             pod = rewritten_files(pod, rewriter(run.hosts, paths))
             folder.fill(pod, made)
-        else:
-            made = folder.of_pod(pod)
         return cls(sandbox, networks, pod, made, run.hosts, given)
 
     def command(self, container: LocalContainer, words: Sequence[str] = ()) -> list[str]:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,13 +119,13 @@ class _Attempt:
         ended = {job.name: EndedJob(job.step, "running") for step in self.plan.steps for job in step.jobs}
         running = {_task(self._job(job)): job for step in self.plan.steps for job in step.jobs}
         async with _cancelled_at_the_end(running):
-            while (what := after_job(self.plan.spec, [*ended.values()], restarts)) == "go on":
+            while (what := after_job(self.plan.spec, [*ended.values()], restarts)) == "go on" and running:
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     job = running.pop(task)
                     ended[job.name] = task.result()
                     self._note(job.step, ended)
-            return what
+            return "fail" if what == "go on" else what  # a policy that no Job of this JobSet can fulfil
 
     def _note(self, step: str, ended: dict[str, EndedJob]) -> None:
         """A step whose Jobs are all complete lets others start."""
@@ -187,7 +187,7 @@ class _Attempt:
             raise _PodStopped
         await asyncio.sleep(RESTART_SECONDS)
 
-    async def _pod(self, index: int, pod: LocalPod, failures: JobFailures, given: Any) -> list[Exit]:
+    async def _pod(self, index: int, pod: LocalPod, failures: JobFailures, given: Mapping[str, str]) -> list[Exit]:
         """Run one pod; the failures of its containers, none if it succeeded."""
         made = PodSandbox.make(self.supervisor.sandbox, self.networks, self.plan, pod, self.supervisor.folder, given)
 
@@ -247,7 +247,7 @@ def _task(coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
 
 
 @contextlib.asynccontextmanager
-async def _cancelled_at_the_end(tasks: dict[asyncio.Task[Any], Any]) -> Any:
+async def _cancelled_at_the_end(tasks: Mapping[asyncio.Task[Any], Any]) -> AsyncIterator[None]:
     """Cancels what still runs and waits for its end, however the block ends, and even if cancelled meanwhile."""
     try:
         yield

@@ -6,7 +6,7 @@ import pytest
 
 from support.local_runs import container, step
 from trainform.local.devices import check
-from trainform.local.plan.model import Dependency, LocalFile
+from trainform.local.plan.model import Dependency, LocalFile, LocalMount
 from trainform.local.plan.pods import plan_run
 from trainform.local.plan.references import JobValues, Machine, NotHere
 from trainform.local.plan.rewriting import rewriter
@@ -89,6 +89,19 @@ def test_volumes_become_folders_with_files():
     assert found["me"].files == (LocalFile("name", b"fit-node-0-0"),)
     assert [file.path for file in found["both"].files] == ["a", "b", "id"]
     assert (found["scratch"].files, found["scratch"].read_only, found["claim"].claim) == ((), False, "data")
+
+
+def test_mounts_may_show_a_part_of_a_volume_for_each_pod():
+    mounts = [
+        {"name": "v", "mountPath": "/a/", "subPath": "x"},
+        {"name": "v", "mountPath": "/b", "subPathExpr": "parts/$(HOSTNAME)", "readOnly": True},
+        {"name": "v", "mountPath": "/dev/shm"},
+    ]
+    [pod] = run_of(step("node", container("a", volumeMounts=mounts))).pods
+    assert pod.containers[0].mounts == (
+        LocalMount("/a", "v", "x"),
+        LocalMount("/b", "v", "parts/fit-node-0-0", read_only=True),
+    )
 
 
 def test_files_of_a_secret_are_this_users_alone():

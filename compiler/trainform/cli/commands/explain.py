@@ -102,9 +102,8 @@ def _explain_variable(name: str, form: str) -> int:
         raise click.BadParameter(f"no framework sets a variable {name}: {hint}", param_hint="JOB")
     giver, variable = known[name]
     if form == "json":
-        print_result(
-            "ExplainResult", variable=variable.name, setBy=giver, meaning=variable.meaning, source=variable.source
-        )
+        name, meaning, source, example = variable
+        print_result("ExplainResult", variable=name, setBy=giver, meaning=meaning, source=source, example=example)
         return OK
     for line in (
         f"{variable.name}: {variable.meaning}",

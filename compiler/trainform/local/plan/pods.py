@@ -136,7 +136,7 @@ def _container(tree: Tree, kind: ContainerKind, pod: PodFields, sources: JobValu
         command_of(tree, variables),
         variables,
         text(tree, "workingDir"),
-        mounts_of(tree),
+        mounts_of(tree, variables),
         _probe(tree, kind, pod),
     )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trainform.k8s.tree import Tree, number, table, tables, text
 from trainform.local.plan.model import LocalFile, LocalMount, LocalVolume
 from trainform.local.plan.references import JobValues, NotHere, PodFields, Values, key_of
+from trainform.local.plan.variables import expand
 
 SHARED_MEMORY = "/dev/shm"
 """The machine's own is used: a container's is small only because container runtimes make it so."""
@@ -91,13 +92,13 @@ def _field(item: Tree, pod: PodFields) -> str:
     return pod.resource(container, reference)
 
 
-def mounts_of(container: Tree) -> tuple[LocalMount, ...]:
-    """Where the container sees its volumes."""
+def mounts_of(container: Tree, variables: Mapping[str, str]) -> tuple[LocalMount, ...]:
+    """Where the container sees its volumes; `subPathExpr` may refer to its variables."""
     return tuple(
         LocalMount(
             "/" + text(mount, "mountPath").strip("/"),
             text(mount, "name"),
-            text(mount, "subPath"),
+            text(mount, "subPath") or expand(text(mount, "subPathExpr"), variables),
             bool(mount.get("readOnly")),
         )
         for mount in tables(container, "volumeMounts")
