@@ -57,6 +57,8 @@ def run(
     The exit code is the job's: 0, or that of the container that failed; 124 after a deadline, 130
     after Ctrl-C; 2 if the job cannot be run here.
     """
+    if sys.platform == "win32":
+        raise click.UsageError("a local run needs Linux or macOS: use WSL")
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import folded
