@@ -263,9 +263,9 @@ LEAVES_MUCH = (
 )
 
 
-def started(repository: LocalRepository, *options: str) -> subprocess.Popen[str]:
-    """A run that has written its first line."""
-    process = repository.start(*options)
+def started(repository: LocalRepository, folder: Path | None = None) -> subprocess.Popen[str]:
+    """A run that has written its first line; `folder` is its folder for temporary files."""
+    process = repository.start(folder)
     assert process.stdout is not None
     assert "started" in process.stdout.readline()
     return process
@@ -320,6 +320,18 @@ def test_nothing_is_left_after_a_timeout(repository):
     repository.steps(trainer(container(LEAVES_MUCH)))
     assert repository.run("--timeout", "2").code == 124
     assert processes_in(repository.root) == []
+
+
+@LINUX
+def test_nothing_is_left_if_nobody_reads_the_output_any_more(repository, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tmp")
+    repository.steps(trainer(container("echo started; while :; do echo more; sleep 0.1; done")))
+    process = started(repository, folder=folder)
+    with process:  # closes the other pipes
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) in (141, -signal.SIGPIPE)
+    assert (processes_in(repository.root), [*folder.iterdir()]) == ([], [])
 
 
 @LINUX

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -88,10 +89,17 @@ class LocalRepository:
         }
         self.write("jobs/fit.yaml", "\n---\n".join(json.dumps(each, indent=1) for each in (job, *beside)))
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-P", "-m", "trainform", "run", "fit", *options]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.root, text=True, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+    def start(self, folder: Path | None = None) -> subprocess.Popen[str]:
+        """A run by a process of its own; `folder` is its folder for temporary files."""
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "trainform", "run", "fit"],
+            cwd=self.root,
+            env={**os.environ, **({"TMPDIR": str(folder)} if folder else {})},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def run(self, *options: str) -> RunEnded:
         """A run by this process, which takes less time to start."""

@@ -58,7 +58,8 @@ class Supervisor:
             return 128 + stopped[0] if stopped else 1
 
     def _stop_on_signals(self, running: asyncio.Future[int]) -> list[int]:
-        """The first signal is passed on to every container, the second kills them; the signals that came."""
+        """The first signal is passed on to every container, the second kills them; the signals that came. SIGPIPE
+        says that nobody reads the output any more."""
         came: list[int] = []
 
         def stop(number: signal.Signals) -> None:
@@ -67,10 +68,10 @@ class Supervisor:
                 self.stopping.at_once.set()
                 return
             self.output.event(f"{number.name}: stopping the pods; once more kills them")
-            self.stopping.signal = number
+            self.stopping.signal = signal.SIGTERM if number == signal.SIGPIPE else number
             running.cancel()
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
             asyncio.get_running_loop().add_signal_handler(number, stop, number)
         return came
 

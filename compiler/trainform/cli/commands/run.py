@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -120,8 +121,9 @@ class _Printed:
 
         name, style, several = self._heads[pod]
         head = styled(f"{name} {container} |" if several else f"{name} |", style, colour=self._colour)
-        print_text(f"{head} {one_line(text.expandtabs())}\n", self._out)
-        self._out.flush()
+        with suppress(BrokenPipeError):  # a signal has told the supervisor
+            print_text(f"{head} {one_line(text.expandtabs())}\n", self._out)
+            self._out.flush()
 
     def event(self, text: str) -> None:
         from trainform.cli.terminal import print_line
