@@ -161,12 +161,12 @@ class _Attempt:
                 for task in done:
                     index = running.pop(task)
                     with contextlib.suppress(_PodStopped):
-                        if task.result():
-                            succeeded.add(index)
+                        task.result()
+                        succeeded.add(index)
         if not is_job_done(job.spec, succeeded, len(job.pods)):
             failures.all_ended()
 
-    async def _index(self, index: int, pod: LocalPod, failures: JobFailures, places: asyncio.Semaphore) -> bool:
+    async def _index(self, index: int, pod: LocalPod, failures: JobFailures, places: asyncio.Semaphore) -> None:
         """Run pods of one index until one succeeds. Raises _PodStopped if the Job gives up on it."""
         async with places:
             while True:
@@ -177,7 +177,7 @@ class _Attempt:
                     self.supervisor.devices.give_back(devices)
                 if not exits:
                     self._is_ready(pod)
-                    return True
+                    return
                 await self._try_again(index, exits, failures)
                 self.output.event(f"{_short(pod.name, self.plan)}: a new pod takes its place")
 
