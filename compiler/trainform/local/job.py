@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.core.jobset_view import JobSetView
 from trainform.diagnostics import Diagnostic
 from trainform.installed import load_plugins
 from trainform.k8s.devices import is_gpu
@@ -130,8 +129,3 @@ def machine_here() -> Machine:
     except (OSError, ValueError):
         memory = 0
     return Machine(os.cpu_count() or 1, memory)
-
-
-def is_suspended(job: CompiledJob) -> bool:
-    """Whether the cluster would not start it yet; a local run does."""
-    return any(JobSetView.of(tree).spec.get("suspend") for tree in job.objects if tree.get("kind") == "JobSet")
