@@ -17,6 +17,11 @@ from trainform.core.gitops import SYNC_WAVE as SYNC_WAVE
 from trainform.core.gitops import is_sync_option as is_sync_option
 from trainform.core.gitops import sync_options as sync_options
 from trainform.core.gitops import sync_wave as sync_wave
+from trainform.core.given.model import Given as Given
+from trainform.core.given.model import GivenHost as GivenHost
+from trainform.core.given.model import GivenPort as GivenPort
+from trainform.core.given.model import GivenVariable as GivenVariable
+from trainform.core.given.model import Listeners as Listeners
 from trainform.core.jobset_view import NODE_CONTAINER as NODE_CONTAINER
 from trainform.core.jobset_view import STEP_LABEL as STEP_LABEL
 from trainform.core.jobset_view import TRAINER_STEP as TRAINER_STEP

@@ -5,11 +5,35 @@ from __future__ import annotations
 from trainform.plugin import (
     COMPLETION_INDEX,
     TRAINER_PORT,
+    Given,
+    GivenHost,
+    GivenPort,
+    GivenVariable,
     Plan,
     Plugin,
     set_nodes,
     tell_without_trainer,
     trainer_host,
+)
+
+GIVEN = Given(
+    variables=(
+        GivenVariable(
+            "JAX_NUM_PROCESSES",
+            "How many processes take part, one per node.",
+            "trainer.numNodes, else the runtime's",
+            "4",
+        ),
+        GivenVariable("JAX_PROCESS_ID", "The rank of this process.", "the pod's completion index", "2"),
+        GivenVariable(
+            "JAX_COORDINATOR_ADDRESS",
+            "Where the processes meet, for `jax.distributed.initialize`.",
+            "the first pod of the trainer step",
+            f"llm-node-0-0.llm:{TRAINER_PORT}",
+        ),
+    ),
+    hosts=(GivenHost("llm-node-0-0.llm", "The process of rank 0, which is the coordinator."),),
+    ports=(GivenPort(TRAINER_PORT, "The coordinator of jax.distributed.", "first pod"),),
 )
 
 
@@ -18,6 +42,7 @@ class Jax(Plugin):
     `pkg/runtime/framework/plugins/jax`."""
 
     name = "jax"
+    given = GIVEN
 
     def applies(self, plan: Plan) -> bool:
         return plan.framework == "jax"

@@ -9,6 +9,10 @@ from trainform.plugin import (
     NODE_CONTAINER,
     NUM_NODES,
     TRAINER_STEP,
+    Given,
+    GivenHost,
+    GivenPort,
+    GivenVariable,
     MpiPolicy,
     Plan,
     Plugin,
@@ -53,18 +57,41 @@ OPEN_MPI = {
 }
 """OpenMPI variables of the launcher; the number of slots depends on the job."""
 
+SSH_PORT = 2222
+"""What the sshd of Trainer's images listens on."""
+
+_MEANINGS = {
+    "OMPI_MCA_orte_default_hostfile": ("The file with the hosts of mpirun.", "the mounted ConfigMap"),
+    "OMPI_MCA_orte_keep_fqdn_hostnames": ("Whether mpirun keeps host names with their subdomain.", "always true"),
+    SLOTS: (
+        "How many processes mpirun starts on a host that the hostfile gives no number.",
+        "trainer.numProcPerNode, else the runtime's, else the GPUs of a node",
+    ),
+    "OMPI_MCA_plm_rsh_args": ("Arguments of ssh: it tries ten times to reach a host.", "always the same"),
+}
+
+GIVEN = Given(
+    variables=tuple(GivenVariable(name, *_MEANINGS[name], OPEN_MPI[name] or "2") for name in OPEN_MPI),
+    hosts=(
+        GivenHost("llm-launcher-0-0.llm", "The launcher, which runs mpirun."),
+        GivenHost("llm-node-0-2.llm", "A node, as the hostfile lists it."),
+    ),
+    ports=(GivenPort(SSH_PORT, "The sshd of the image, through which mpirun starts processes.", "every pod"),),
+)
+
 
 class Mpi(Plugin):
     """Gives `launcher` and `node` the keys, and the launcher the hostfile and OpenMPI's variables. Source:
     kubeflow/trainer `pkg/runtime/framework/plugins/mpi`."""
 
     name = "mpi"
+    given = GIVEN
 
     def applies(self, plan: Plan) -> bool:
         return plan.framework == "mpi"
 
     def validate(self, plan: Plan) -> None:
-        no_reserved_variables(plan, tuple(OPEN_MPI), "set spec.trainer.numNodes and numProcPerNode instead")
+        no_reserved_variables(plan, GIVEN.names, "set spec.trainer.numNodes and numProcPerNode instead")
         _has_room_for_nodes(plan)
         _is_open_mpi(plan)
         _tell_who_gets_variables(plan)

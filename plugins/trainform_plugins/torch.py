@@ -5,6 +5,10 @@ from __future__ import annotations
 from trainform.plugin import (
     COMPLETION_INDEX,
     TRAINER_PORT,
+    Given,
+    GivenHost,
+    GivenPort,
+    GivenVariable,
     Path,
     Plan,
     Plugin,
@@ -20,7 +24,35 @@ from trainform.plugin import (
     trainer_resources,
 )
 
-RESERVED = ("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE")
+GIVEN = Given(
+    variables=(
+        GivenVariable(
+            "PET_NNODES", "How many nodes take part: torchrun's --nnodes.", "trainer.numNodes, else the runtime's", "4"
+        ),
+        GivenVariable(
+            "PET_NPROC_PER_NODE",
+            "How many processes torchrun starts on each node: --nproc-per-node. `auto` is one per GPU.",
+            "trainer.numProcPerNode, else the GPUs, else the CPUs of a node",
+            "auto",
+        ),
+        GivenVariable("PET_NODE_RANK", "The rank of this node: --node-rank.", "the pod's completion index", "2"),
+        GivenVariable(
+            "PET_MASTER_ADDR",
+            "The host where the nodes meet: --master-addr. Not set for `tune run`, which takes it as an argument.",
+            "the first pod of the trainer step",
+            "llm-node-0-0.llm",
+        ),
+        GivenVariable(
+            "PET_MASTER_PORT",
+            "The port where the nodes meet: --master-port. Not set for `tune run`.",
+            "always 29500",
+            str(TRAINER_PORT),
+        ),
+    ),
+    hosts=(GivenHost("llm-node-0-0.llm", "The node of rank 0, where torchrun's rendezvous listens."),),
+    ports=(GivenPort(TRAINER_PORT, "torchrun's rendezvous.", "first pod"),),
+)
+RESERVED = GIVEN.names
 HINT = "set spec.trainer.numNodes and numProcPerNode instead"
 TORCHTUNE = ["tune", "run"]
 """The entrypoint that takes its rendezvous as an argument instead of variables."""
@@ -33,6 +65,7 @@ class Torch(Plugin):
     kubeflow/trainer `pkg/runtime/framework/plugins/torch`."""
 
     name = "torch"
+    given = GIVEN
 
     def applies(self, plan: Plan) -> bool:
         return plan.framework == "torch"

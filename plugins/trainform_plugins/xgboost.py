@@ -5,6 +5,10 @@ from __future__ import annotations
 from trainform.plugin import (
     COMPLETION_INDEX,
     TRAINER_PORT,
+    Given,
+    GivenHost,
+    GivenPort,
+    GivenVariable,
     Plan,
     Plugin,
     count_per_node,
@@ -14,7 +18,24 @@ from trainform.plugin import (
     trainer_host,
 )
 
-RESERVED = ("DMLC_NUM_WORKER", "DMLC_TASK_ID", "DMLC_TRACKER_PORT", "DMLC_TRACKER_URI")
+GIVEN = Given(
+    variables=(
+        GivenVariable(
+            "DMLC_TRACKER_URI", "The host of the tracker.", "the first pod of the trainer step", "llm-node-0-0.llm"
+        ),
+        GivenVariable("DMLC_TRACKER_PORT", "The port of the tracker.", "always 29500", str(TRAINER_PORT)),
+        GivenVariable("DMLC_TASK_ID", "The number of this worker's node.", "the pod's completion index", "2"),
+        GivenVariable(
+            "DMLC_NUM_WORKER",
+            "How many workers take part: one per GPU, or one per node without GPUs.",
+            "the nodes and their GPUs",
+            "8",
+        ),
+    ),
+    hosts=(GivenHost("llm-node-0-0.llm", "The first node, which also runs the tracker."),),
+    ports=(GivenPort(TRAINER_PORT, "The tracker of Rabit.", "first pod"),),
+)
+RESERVED = GIVEN.names
 
 
 class XGBoost(Plugin):
@@ -22,6 +43,7 @@ class XGBoost(Plugin):
     kubeflow/trainer `pkg/runtime/framework/plugins/xgboost`."""
 
     name = "xgboost"
+    given = GIVEN
 
     def applies(self, plan: Plan) -> bool:
         return plan.framework == "xgboost"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pages.codes import index
 from pages.commands import commands
+from pages.given import page
 from pages.keys import environment_keys, settings_keys
 from pages.plugin_api import reference
 
@@ -17,6 +18,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "environment-keys.md": environment_keys,
     "plugin-api.md": reference,
     "settings.md": settings_keys,
+    "variables.md": page,
 }
 
 

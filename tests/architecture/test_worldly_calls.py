@@ -13,7 +13,9 @@ ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "compiler" / "trainform"
 PLUGINS = ROOT / "plugins" / "trainform_plugins"
 
-EDGE = {"cli", "installed.py", "io", "keys", "sdk", "testing.py", "workspace"}
+EDGE = {"cli", "installed.py", "io", "keys", "local", "sdk", "testing.py", "workspace"}
+INNER = {"local/plan"}
+"""Pure parts of rooms at the edge."""
 WORLDLY_MODULES = {
     "asyncio", "ctypes", "datetime", "fileinput", "getpass", "glob", "http", "io", "locale", "os", "pathlib",
     "multiprocessing", "platform", "random", "secrets", "shutil", "signal", "socket", "ssl", "subprocess",
@@ -27,8 +29,12 @@ def modules(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
+def is_inner(path: Path) -> bool:
+    return path.parts[0] not in EDGE or path.parent.as_posix() in INNER
+
+
 def inner_modules() -> list[Path]:
-    compiler = [path for path in modules(COMPILER) if path.relative_to(COMPILER).parts[0] not in EDGE]
+    compiler = [path for path in modules(COMPILER) if is_inner(path.relative_to(COMPILER))]
     return compiler + modules(PLUGINS)
 
 
@@ -136,9 +142,25 @@ def test_the_check_itself_sees_a_process_start(source, found):
     assert started(source) == found
 
 
+LOCAL = COMPILER / "local"
+STARTS_CONTAINERS = {
+    LOCAL / "containers.py": {"asyncio"},
+    LOCAL / "inside" / "guard.py": {"os.execvpe", "os.fork"},
+    LOCAL / "inside" / "network.py": {"os.fork", "subprocess"},
+    LOCAL / "run.py": {"asyncio"},
+    LOCAL / "sandbox.py": {"subprocess"},
+    LOCAL / "supervisor.py": {"asyncio"},
+}
+"""What `trainform run` is made of, and no other command."""
+
+
 @pytest.mark.parametrize("path", [*modules(COMPILER), *modules(PLUGINS)], ids=name)
-def test_only_one_module_starts_git_and_one_starts_workers(path):
-    allowed = {STARTS_GIT: {"subprocess"}, WORKERS: {"concurrent.futures.process", "multiprocessing"}}
+def test_only_known_modules_start_git_workers_and_containers(path):
+    allowed = {
+        STARTS_GIT: {"subprocess"},
+        WORKERS: {"concurrent.futures.process", "multiprocessing"},
+        **STARTS_CONTAINERS,
+    }
     assert set(started(path.read_text())) <= allowed.get(path, set())
 
 
@@ -161,8 +183,12 @@ def test_a_script_for_ci_starts_git_by_one_function():
     assert "exec git --no-pager" in starting[0]
 
 
-PRINTS = {"cli/main.py", "cli/streams.py", "cli/terminal.py", "io/lock.py", "sdk/backend.py"}
-"""The modules that write to standard output and error. All others print through `cli/terminal.py`."""
+PRINTS = {
+    "cli/main.py", "cli/streams.py", "cli/terminal.py", "io/lock.py", "sdk/backend.py",
+    "local/inside/guard.py", "local/inside/network.py",
+}  # fmt: skip
+"""The modules that write to standard output and error, the last two in processes of their own. All others print through
+`cli/terminal.py`."""
 
 
 def printed(source: str) -> list[str]:

@@ -1,14 +1,19 @@
 """`tune run` understands what we render: torchrun's options, a recipe, a configuration, settings.
 
-TorchTune itself is not installed. `tune run` takes torchrun's argument parser, so that much of it is asked;
-the rest is what TorchTune 0.6.1 documents and does.
+TorchTune itself need not be installed. `tune run` takes torchrun's argument parser, so that much of it is asked;
+the rest is what TorchTune 0.6.1 documents and does. Where the package is there, its own parser is asked, too.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from argparse import ArgumentParser
 from collections.abc import Iterator
-from typing import NamedTuple
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -153,3 +158,29 @@ def test_the_endpoint_in_the_command_beats_the_variables(torchrun: Torchrun) -> 
     variables = {"PET_MASTER_ADDR": "elsewhere", "PET_MASTER_PORT": "1"}
     run = tune_run(torchrun, variables, [ENDPOINT, "lora_finetune_distributed"])
     assert run.launch.endpoint == "a-node-0-0.a:29500"
+
+
+@pytest.fixture(scope="module")
+def torchtune() -> Iterator[Any]:
+    """The module of `tune run`, without the models: importing those takes a torch of TorchTune's own time."""
+    spec = find_spec("torchtune")
+    if spec is None or spec.origin is None:
+        pytest.skip("needs torchtune")
+    package = ModuleType("torchtune")
+    package.__path__ = spec.submodule_search_locations or []
+    package.__file__ = spec.origin
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "torchtune", package)
+        yield import_module("torchtune._cli.run")
+
+
+@each_pod
+def test_torchtunes_own_parser_finds_recipe_and_configuration(pod: TorchPod, torchtune: Any) -> None:
+    parser = ArgumentParser()
+    command = torchtune.Run(parser.add_subparsers())
+    args = parser.parse_args(pod.words()[1:])
+    recipe = command._get_recipe(args.recipe)
+    config = command._get_config(args.recipe_args[1], recipe)
+    refused = REFUSED.get(pod.id.partition(":")[0], [])
+    assert (config is None) == any(each.startswith("no configuration") for each in refused)
+    assert recipe.supports_distributed == args.recipe.endswith("_distributed")

@@ -27,6 +27,7 @@ COMMANDS = (
     "report",
     "rerun",
     "retire",
+    "run",
     "runtimes",
     "upgrade",
     "validate",

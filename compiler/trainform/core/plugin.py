@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from trainform.core.given.model import NOTHING_GIVEN, Given
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -35,6 +37,10 @@ class Plugin:
 
     settings: ClassVar[type[Model] | None] = None
     """What the plugin reads from `spec.plugins.<name>` of an Environment; see `Plan.settings`."""
+
+    given: ClassVar[Given] = NOTHING_GIVEN
+    """The variables, host names and ports that this plugin gives to a job's pods, for `explain`, `run` and the
+    documentation."""
 
     judges_frozen: ClassVar[bool] = False
     """Whether `check` is also called with objects that were rendered earlier from other inputs, and are still applied.

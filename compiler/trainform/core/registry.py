@@ -92,7 +92,7 @@ def _check_names(name: str, kind: type[Plugin]) -> None:
     """Rejects public attributes that are no extension point: a misspelled one would never run."""
     if getattr(kind, "name", None) != name:
         raise PluginError(f"plugin {name!r} must have the class attribute name = {name!r}")
-    known = {"name", "settings", "judges_frozen", "applies", *STAGES}
+    known = {"name", "settings", "given", "judges_frozen", "applies", *STAGES}
     for base in kind.__mro__:
         if base in (Plugin, object):
             continue

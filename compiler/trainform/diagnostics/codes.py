@@ -239,6 +239,12 @@ CODES: dict[str, str] = {
     "TF735": "object of another job",
     "TF736": "file names that are one on some file systems",
     "TF750": "folder is elsewhere in the git repository",
+    # TF8xx: local runs
+    "TF890": "container without a command",
+    "TF891": "not available in a local run",
+    "TF892": "Secret without values here",
+    "TF893": "too few GPUs here",
+    "TF894": "pods cannot be kept apart here",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     "TF902": "plugin edited an input in place",
@@ -258,8 +264,8 @@ _ALWAYS_ERRORS = re.compile(
 
 
 def is_adjustable(code: str) -> bool:
-    """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx and TF9xx
-    concern the repository and trainform, not what a job says."""
+    """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx to TF9xx
+    concern the repository, this machine and trainform, not what a job says."""
     deviation = DEVIATIONS.get(code.removeprefix("TF"))
     is_error = _ALWAYS_ERRORS.fullmatch(code) or (deviation is not None and deviation.severity == "error")
-    return not (is_error or code.startswith(("TF7", "TF9")))
+    return not (is_error or code.startswith(("TF7", "TF8", "TF9")))

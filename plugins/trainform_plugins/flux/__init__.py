@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trainform.plugin import NODE_CONTAINER, Plan, Plugin, PodSet, Tree, gpu_count, key_secret, trainer_host, upsert
+from trainform.plugin import (
+    NODE_CONTAINER,
+    Given,
+    GivenHost,
+    GivenPort,
+    Plan,
+    Plugin,
+    PodSet,
+    Tree,
+    gpu_count,
+    key_secret,
+    trainer_host,
+    upsert,
+)
 
 INSTALLER = "flux-installer"
 VIEW_IMAGE = "FLUX_VIEW_IMAGE"
@@ -27,6 +40,11 @@ VIEW = "/opt/view"
 PORT = 8050
 """The brokers' port; each pod has one broker."""
 
+GIVEN = Given(
+    hosts=(GivenHost("llm-node-0-[0-3]", "The brokers, as Flux's configuration lists them."),),
+    ports=(GivenPort(PORT, "The Flux broker.", "every pod"),),
+)
+
 
 class Flux(Plugin):
     """Wraps the trainer step's command in a Flux instance that spans its pods. Source: kubeflow/trainer
@@ -34,6 +52,7 @@ class Flux(Plugin):
     flux-run(1), flux-config-bootstrap(5), flux-config-resource(5)."""
 
     name = "flux"
+    given = GIVEN
 
     def applies(self, plan: Plan) -> bool:
         return plan.framework == "flux"

@@ -140,3 +140,43 @@ def test_an_image_of_the_environment_is_told_with_the_entry_that_set_it(trainfor
     assert field["value"].startswith("mirror/pytorch:")
     owner = {"kind": "environment", "name": "prod", "stage": None, "file": "environments/prod/environment.yaml"}
     assert field["owner"] == {**owner, "line": 6}
+
+
+def test_a_variable_is_explained_by_its_name(trainform):
+    ran = trainform("explain", "PET_NNODES")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "PET_NNODES: How many nodes take part: torchrun's --nnodes.\n"
+        "  set by      torch\n"
+        "  comes from  trainer.numNodes, else the runtime's\n"
+        "  example     4\n"
+    )
+
+
+def test_a_variable_as_json(trainform):
+    ran = trainform("explain", "PET_NODE_RANK", "--format", "json")
+    assert json.loads(ran.out) == {
+        "apiVersion": "trainform.dev/v1alpha1",
+        "kind": "ExplainResult",
+        "variable": "PET_NODE_RANK",
+        "setBy": "torch",
+        "meaning": "The rank of this node: --node-rank.",
+        "source": "the pod's completion index",
+        "example": "2",
+    }
+
+
+def test_an_unknown_variable_is_told_with_the_closest_one(trainform):
+    ran = trainform("explain", "PET_NODES")
+    assert ran.code == 2
+    assert 'no framework sets a variable PET_NODES: did you mean "PET_NNODES"?' in ran.err
+
+
+@pytest.mark.parametrize("field", ["env[PET_NNODES]", "env[PET_NNODES].value", "env[0]"])
+def test_a_field_of_a_variable_is_told_with_its_meaning(trainform, field):
+    out = trainform("explain", "llm", field).out
+    assert out.endswith("  How many nodes take part: torchrun's --nnodes.\n")
+
+
+def test_a_whole_job_is_told_without_meanings(trainform):
+    assert "How many nodes take part" not in trainform("explain", "llm").out

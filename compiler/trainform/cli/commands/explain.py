@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 _CODE = re.compile(r"TFD?[0-9]+")
-"""No name of a job, which has no capitals."""
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+"""Neither is the name of a job, which has no capitals."""
 
 
 class Explained(NamedTuple):
@@ -35,14 +36,18 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what set each field of a job, or what a code means.
+    """Show what set each field of a job, or what a code or a variable means.
 
     JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
     image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or
     JobSet/llm: before the path.
     For a single field, also shows values that were overridden.
 
-    Instead of a job, name a diagnostic code to read its cause, an example and the cure: "trainform explain TF614".
+    \b
+    Instead of a job, name a diagnostic code to read its cause, an example and
+    the cure, or a variable to read what it means and where its value comes from:
+      trainform explain TF614
+      trainform explain PET_NNODES
     """
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
@@ -55,6 +60,8 @@ def explain(job: str, field: str | None, form: str, root: str | None, env: tuple
         if field is not None:
             raise click.UsageError(f"{job} is a code, and codes have no fields: leave out {field}")
         return _explain_code(job, form)
+    if _VARIABLE.fullmatch(job) and field is None:
+        return _explain_variable(job, form)
     recorder = Recorder()
     found = gather(discover(chosen_root(root), env), [job], recorder)
     errors = folded(error for outcome in found.outcomes for error in outcome.errors())
@@ -79,6 +86,32 @@ def _explain_code(code: str, form: str) -> int:
         print_result("ExplainResult", code=code, title=CODES[code], page=code_page(code))
     else:
         print_text(code_page(code))
+    return OK
+
+
+def _explain_variable(name: str, form: str) -> int:
+    """Print what a variable means. Raises BadParameter if no plugin gives one of this name."""
+    from trainform.cli.terminal import print_line, print_result
+    from trainform.core.given.table import meanings
+    from trainform.diagnostics.suggest import did_you_mean
+    from trainform.installed import load_plugins
+
+    known = meanings(load_plugins())
+    if name not in known:
+        hint = did_you_mean(name, known) or f"the variables are {', '.join(known)}"
+        raise click.BadParameter(f"no framework sets a variable {name}: {hint}", param_hint="JOB")
+    giver, variable = known[name]
+    if form == "json":
+        name, meaning, source, example = variable
+        print_result("ExplainResult", variable=name, setBy=giver, meaning=meaning, source=source, example=example)
+        return OK
+    for line in (
+        f"{variable.name}: {variable.meaning}",
+        f"  set by      {giver}",
+        f"  comes from  {variable.source}",
+        f"  example     {variable.example}",
+    ):
+        print_line(line)
     return OK
 
 
@@ -126,6 +159,21 @@ def _print(explained: Sequence[Explained], form: str, *, whole: bool, several: b
             print_line(heading.told(with_amounts=whole))
             print_text("\n")
         print_text(render_explained(selections, colour=wants_colour(sys.stdout)))
+        for line in () if whole else _meanings(selections):
+            print_line(line)
+
+
+def _meanings(selections: Sequence[Selection]) -> Iterator[str]:
+    """What the variables mean that were asked for, if a framework gives them."""
+    from trainform.core.given.table import meanings
+    from trainform.installed import load_plugins
+    from trainform.review.explain.fields import variable_of
+
+    names = [name for each in selections if (name := variable_of(each))]
+    known = meanings(load_plugins()) if names else {}
+    for name in names:
+        if name in known:
+            yield f"  {known[name].variable.meaning}"
 
 
 def _entries(explained: Explained, several: bool) -> list[dict[str, Any]]:

@@ -69,6 +69,15 @@ def spelled(selection: Selection) -> str:
     return text
 
 
+def variable_of(selection: Selection) -> str:
+    """The name of the environment variable that the element is, or is part of; empty if it is none."""
+    names = iter(selection.fields[0].names)
+    for part, before in zip(selection.path[1:], selection.path, strict=False):
+        if isinstance(part, int) and (name := next(names)) is not None and before == "env":
+            return name
+    return ""
+
+
 def _split(asked: str, objects: Iterable[str]) -> tuple[str, str]:
     """The object that FIELD begins with, if any, and the rest. A kind suffices if only one object has it."""
     by_kind: dict[str, list[str]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainform.source import Document
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.fingerprint import CurrentInputs
+    from trainform.workspace.lockfile import Pins
 
 
 class Told(NamedTuple):
@@ -38,19 +39,30 @@ class Gathered(NamedTuple):
     outcomes: list[Outcome]
 
 
-def gather(workspace: Workspace, names: Sequence[str], observe: Observer) -> Gathered:
+Adapt = Callable[["Document"], "Document"]
+
+
+def as_it_is(document: Document) -> Document:
+    return document
+
+
+def gather(
+    workspace: Workspace, names: Sequence[str], observe: Observer | None = None, adapt: Adapt = as_it_is
+) -> Gathered:
     """The jobs that `names` select, by environment, file and line. A job that is behind is compiled from its snapshots,
-    by this version of trainform; any other from today's inputs."""
+    by this version of trainform; any other from today's inputs. `adapt` changes TrainJobs before they are compiled."""
     environments = workspace.read()
     problems = [*workspace.problems, *select(workspace, environments, names)]
     today = {each.name: [*each.sources.documents] for each in environments}
     frozen = {each.name: take_frozen(each, workspace.locks) for each in environments}
+    for each in environments:
+        each.sources.documents = [adapt(one) if is_train_job(one) else one for one in each.sources.documents]
     wants_job = not problems and not any(frozen.values())
     outcome = compile_environments(environments, problems, wants_job=wants_job, observe=observe)
     reasons = _reasons([job for jobs in frozen.values() for job in jobs], current_inputs(environments, outcome))
     snapshots = _Snapshots(workspace)
     parts = [
-        snapshots.part(each, today[each.name], job, is_behind=job.id in reasons)
+        snapshots.part(each, today[each.name], adapt(job.document), job.lock.pins, is_behind=job.id in reasons)
         for each in environments
         for job in frozen[each.name]
     ]
@@ -66,6 +78,10 @@ def gather(workspace: Workspace, names: Sequence[str], observe: Observer) -> Gat
     order = [each.name for each in environments]
     told.sort(key=lambda each: (order.index(each.job.environment), _place(each.job)))
     return Gathered(told, [outcome, *again])
+
+
+def is_train_job(document: Document) -> bool:
+    return document.tree.get("kind") == "TrainJob"
 
 
 def _place(job: CompiledJob) -> tuple[str, Position]:
@@ -86,14 +102,14 @@ class _Snapshots:
         self.problems: list[Diagnostic] = []
 
     def part(
-        self, inputs: EnvironmentInputs, today: Sequence[Document], job: FrozenJob, *, is_behind: bool
+        self, inputs: EnvironmentInputs, today: Sequence[Document], job: Document, pins: Pins, *, is_behind: bool
     ) -> EnvironmentInputs:
         """The inputs of one frozen job alone."""
         if not is_behind:
-            others = [each for each in today if each.tree.get("kind") != "TrainJob"]
-            return self._with(inputs, [job.document, *others])
-        documents = [job.document, *key_documents(inputs)]
-        for digest in job.lock.pins.snapshots:
+            others = [each for each in today if not is_train_job(each)]
+            return self._with(inputs, [job, *others])
+        documents = [job, *key_documents(inputs)]
+        for digest in pins.snapshots:
             found = read_snapshot(self._repository, digest)
             if isinstance(found, Diagnostic):
                 self.problems.append(found)

@@ -1,0 +1,1 @@
+"""Programs of their own, which import only the standard library: the parents of a job's processes."""

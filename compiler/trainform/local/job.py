@@ -1,0 +1,131 @@
+"""The job that a local run is about: found in the repository, compiled with other sizes, planned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics import Diagnostic
+from trainform.installed import load_plugins
+from trainform.k8s.devices import is_gpu
+from trainform.k8s.tree import Tree, copied, table
+from trainform.local.plan.model import LocalRun
+from trainform.local.plan.pods import Addresses, plan_run
+from trainform.local.plan.references import JobValues, Machine, NotHere, Values
+from trainform.workspace import InvocationError
+from trainform.workspace.review.explain import gather
+
+if TYPE_CHECKING:
+    from trainform.core.compile import CompiledJob
+    from trainform.source import Document
+    from trainform.workspace.compilation import Outcome
+    from trainform.workspace.discovery import Workspace
+
+GPU = "nvidia.com/gpu"
+
+
+class Sizes(NamedTuple):
+    """What the command line says instead of the TrainJob; None leaves it as it is."""
+
+    nodes: int | None = None
+    processes: int | None = None
+    gpus: int | None = None
+
+    def adapt(self, document: Document) -> Document:
+        """The TrainJob in these sizes."""
+        if self == Sizes():
+            return document
+        tree = copied(document.tree)
+        spec = _mapping(tree, "spec")
+        trainer = _mapping(spec, "trainer")
+        if self.nodes is not None:
+            trainer["numNodes"] = self.nodes
+        if self.processes is not None:
+            trainer["numProcPerNode"] = self.processes
+        if self.gpus is not None:
+            _set_gpus(_mapping(trainer, "resourcesPerNode"), str(self.gpus))
+        return replace(document, tree=tree)
+
+
+def _mapping(parent: Tree, key: str) -> Tree:
+    parent[key] = table(parent, key)
+    found: Tree = parent[key]
+    return found
+
+
+def _set_gpus(resources: Tree, count: str) -> None:
+    """Sets every GPU that the TrainJob asks for; one of its own name for all others would leave them beside it."""
+    asked = {name for field in ("limits", "requests") for name in table(resources, field) if is_gpu(name)}
+    limits = _mapping(resources, "limits")
+    limits.update(dict.fromkeys(asked or {GPU}, count))
+    if "requests" in resources:
+        requests = table(resources, "requests")
+        resources["requests"] = {name: count if name in asked else value for name, value in requests.items()}
+
+
+class FoundJob(NamedTuple):
+    """The compiled job, if there is exactly one, and what the compile told."""
+
+    job: CompiledJob | None
+    outcomes: Sequence[Outcome]
+
+    def errors(self) -> list[Diagnostic]:
+        return [error for outcome in self.outcomes for error in outcome.errors()]
+
+
+def find_job(workspace: Workspace, name: str, sizes: Sizes) -> FoundJob:
+    """Raises InvocationError if several jobs or environments fit."""
+    gathered = gather(workspace, [name], adapt=sizes.adapt)
+    jobs = [told.job for told in gathered.told]
+    if len(jobs) > 1:
+        environments = list(dict.fromkeys(job.environment for job in jobs))
+        names = list(dict.fromkeys(f"{job.namespace}/{job.name}" for job in jobs))
+        if len(names) > 1:
+            raise InvocationError(f'"{name}" fits {len(names)} jobs: {", ".join(names)}; name one of them')
+        raise InvocationError(
+            f"{names[0]} is in {len(environments)} environments: {', '.join(environments)}; choose one", "--env"
+        )
+    return FoundJob(jobs[0] if jobs else None, gathered.outcomes)
+
+
+def every_pod_listens(job: CompiledJob) -> bool:
+    """Whether all pods of a step listen on one port, as the job's framework declares it."""
+    from trainform.api.runtime import FRAMEWORKS  # slow to import
+
+    policy = table(table(job.runtime.document.tree, "spec"), "mlPolicy") if job.runtime else {}
+    frameworks = {each for each in FRAMEWORKS if each in policy}
+    given = [plugin.given for plugin in load_plugins() if plugin.name in frameworks]
+    return any(port.listeners == "every pod" for each in given for port in each.ports)
+
+
+def planner(job: CompiledJob, addresses: Addresses, secrets: Mapping[str, Values]) -> Callable[[int], LocalRun]:
+    """The plan of each attempt. `secrets` are the values that the user gives. Raises NotHere."""
+    jobset = next((tree for tree in job.objects if tree.get("kind") == "JobSet"), None)
+    if jobset is None:
+        raise NotHere("TF891", "the job has no JobSet to run", "see its plugins: trainform plugins")
+    sources, machine = JobValues.of(job.objects, {**_throwaway_keys(job), **secrets}), machine_here()
+    return lambda attempt: plan_run(jobset, sources, addresses, machine, attempt)
+
+
+def _throwaway_keys(job: CompiledJob) -> dict[str, Values]:
+    """Key pairs for this run alone, in place of those that only the cluster can decrypt. Raises NotHere."""
+    if not job.secrets:
+        return {}
+    from trainform.keys.make import make_secret
+
+    try:
+        return {need.name: dict(make_secret(need).values) for need in job.secrets}
+    except ModuleNotFoundError as error:
+        hint = "install it: pip install 'trainform[secrets]'"
+        raise NotHere("TF892", f"making keys for this run needs the package {error.name}", hint) from error
+
+
+def machine_here() -> Machine:
+    """The processors and the memory of this machine."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        memory = 0
+    return Machine(os.cpu_count() or 1, memory)

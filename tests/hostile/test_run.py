@@ -1,0 +1,72 @@
+"""`trainform run` executes what a job says; nothing else does, and what the job says stays within its bounds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.attacks import COMMANDS, Victim
+from support.local_runs import LocalRepository, config_map, container, trainer
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_no_other_command_runs_what_a_job_says(victim: Victim):
+    bait = victim.outside / "ran"
+    text = (victim.root / "jobs" / "llm.yaml").read_text()
+    victim.write("jobs/llm.yaml", f"{text}    command: [touch, {bait}]\n")
+    for command in COMMANDS:
+        victim.trainform(command)
+    assert not bait.exists()
+    assert str(bait) in (victim.root / "rendered/prod/ml/llm/jobset-llm.yaml").read_text()
+
+
+def test_nothing_that_ci_runs_runs_a_job():
+    files = [
+        ROOT / "action.yml",
+        *(ROOT / "ci").iterdir(),
+        *(ROOT / "compiler/trainform/workspace/bootstrap").rglob("*"),
+    ]
+    texts = {file: file.read_text() for file in files if file.is_file() and file.suffix != ".pyc"}
+    assert len(texts) > 10
+    assert [file for file, text in texts.items() if re.search(r"trainform run\b|\brun run\b", text)] == []
+
+
+def test_what_a_pod_writes_commands_neither_a_terminal_nor_ci(tmp_path: Path):
+    repository = LocalRepository(tmp_path)
+    repository.steps(trainer(container(r"printf '::error::x\n\033]0;title\007\n##[error]y\n'")))
+    ran = repository.run()
+    assert (ran.code, "\x1b" in ran.out, "##[" in ran.out) == (0, False, False)
+    assert [line for line in ran.out.splitlines() if line.startswith("::")] == []
+
+
+@pytest.mark.parametrize("path", ["../out", "x/../../out", "/etc/out"])
+def test_no_file_of_a_volume_leads_out_of_it(tmp_path: Path, path: str):
+    repository = LocalRepository(tmp_path / "repository")
+    mounts = [{"name": "files", "mountPath": "/files"}]
+    volume = {"name": "files", "configMap": {"name": "files", "items": [{"key": "a", "path": path}]}}
+    repository.steps(trainer(container("echo started", volumeMounts=mounts), pod={"volumes": [volume]}))
+    repository.job("steps", {}, config_map("files", {"a": "x"}))
+    ran = repository.run("--sandbox", "none")
+    assert (ran.code, ran.out) == (2, "")
+    assert [*tmp_path.rglob("out")] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_the_value_of_a_secret_is_on_no_command_line_and_in_no_file_that_stays(tmp_path: Path):
+    repository = LocalRepository(tmp_path / "repository")
+    (tmp_path / "values").mkdir()
+    (tmp_path / "values" / "token").write_text("hunter2")
+    env = [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}]
+    script = "tr '\\0' '\\n' < /proc/$PPID/cmdline; echo ${#TOKEN}; for f in $(tr '\\0' ' ' < /proc/$PPID/cmdline); do "
+    script += 'case "$f" in *.json) test -e "$f" && echo stays;; esac; done; true'
+    repository.steps(trainer(container(script, env=env)))
+    ran = repository.run("--secret", f"hub={tmp_path / 'values'}")
+    assert ran.code == 0, ran.err
+    assert "7" in ran.lines("node-0-0")
+    assert any(line.endswith(".json") for line in ran.lines("node-0-0"))
+    assert "stays" not in ran.lines("node-0-0")
+    assert "hunter2" not in ran.out + ran.err
