@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "compiler" / "trainform"
 PLUGINS = ROOT / "plugins" / "trainform_plugins"
 
-EDGE = {"cli", "installed.py", "io", "keys", "testing.py", "workspace"}
+EDGE = {"cli", "cluster", "installed.py", "io", "keys", "testing.py", "workspace"}
 WORLDLY_MODULES = {
     "asyncio", "ctypes", "datetime", "fileinput", "getpass", "glob", "http", "io", "locale", "os", "pathlib",
     "multiprocessing", "platform", "random", "secrets", "shutil", "signal", "socket", "ssl", "subprocess",

@@ -17,6 +17,7 @@ COMMANDS = (
     "completion",
     "diff",
     "explain",
+    "facts",
     "init",
     "job",
     "keys",
