@@ -28,6 +28,7 @@ COMMANDS = (
     "rerun",
     "retire",
     "runtimes",
+    "status",
     "upgrade",
     "validate",
 )

@@ -64,12 +64,10 @@ def pull(
 
 def _print_roles(without: tuple[str, ...]) -> int:
     from trainform.cli.terminal import print_text
-    from trainform.k8s.pulled.access import SUBJECT, fact_rules, role_objects
-    from trainform.output.emitter import emit_stream
+    from trainform.k8s.pulled.access import fact_rules
+    from trainform.output.roles import role_text
 
-    named = f"{SUBJECT['namespace']}/{SUBJECT['name']}"
-    print_text(f"# Change the subject, ServiceAccount {named}, to the one that you log in as.\n")
-    print_text(emit_stream(role_objects("trainform-facts", fact_rules(without))))
+    print_text(role_text("trainform-facts", fact_rules(without)))
     return OK
 
 

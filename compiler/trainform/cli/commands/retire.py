@@ -30,7 +30,8 @@ DAY = 24 * 3600
     "--finished",
     multiple=True,
     metavar="[ENV=]FILE",
-    help="Jobs that completed, as `kubectl get jobsets -A -o yaml` tells; one file for each environment.",
+    help="Jobs that completed, as `trainform status --format json` or `kubectl get jobsets -A -o yaml` tells; one file "
+    "for each environment.",
 )
 @click.option("--failed", is_flag=True, help="With --finished: also jobs that failed.")
 @click.option("--keep", multiple=True, metavar="NAME", help="A job that stays, by name or namespace/name; may have *.")
