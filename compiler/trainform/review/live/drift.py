@@ -40,7 +40,7 @@ _NOTHING: tuple[Any, ...] = (None, {}, [], "")
 def drift(git: Tree, live: Tree) -> list[Drift]:
     """The fields that git has and the cluster has otherwise. What only the cluster has is no drift, except in lists
     without keys, which are one value."""
-    ignored = _OF_ADMISSION | (_OF_KUEUE if QUEUE_LABEL in labels_of(git) else frozenset())
+    ignored = _OF_ADMISSION | (_OF_KUEUE if is_in_a_queue(git) else frozenset())
     kind = str(git.get("kind"))
     schema = definitions().get(kind, {})
     wanted = {key: value for key, value in git.items() if key not in ("apiVersion", "kind", "metadata", "status")}
@@ -49,6 +49,11 @@ def drift(git: Tree, live: Tree) -> list[Drift]:
         *_differences({"metadata": metadata}, live, {}, (), ignored),
         *_differences(wanted, live, schema, (), ignored),
     ]
+
+
+def is_in_a_queue(tree: Tree) -> bool:
+    """Whether it is a JobSet in a queue of Kueue."""
+    return tree.get("kind") == "JobSet" and QUEUE_LABEL in labels_of(tree)
 
 
 def _differences(git: Any, live: Any, schema: Schema, at: Place, ignored: frozenset[Place]) -> Iterator[Drift]:
