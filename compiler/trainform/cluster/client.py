@@ -114,7 +114,7 @@ class Client:
             except Broken as error:
                 why, wait = str(error), pause
             else:
-                if answer.status not in TRY_AGAIN:
+                if answer.status not in TRY_AGAIN or _is_of_a_webhook(answer):
                     return answer if 200 <= answer.status < 300 else _refuse(answer, request)
                 why = f"{answer.status} {_message(answer)}".rstrip()
                 wait = _asked_to_wait(answer, pause)
@@ -130,6 +130,11 @@ def _with(path: str, query: Mapping[str, str]) -> str:
 
 def _shown(request: ApiRequest) -> str:
     return request.path.partition("?")[0]
+
+
+def _is_of_a_webhook(answer: ApiAnswer) -> bool:
+    """Whether a webhook does not work: every object would wait for it, and it is what a user wants to know."""
+    return answer.status == 500 and "failed calling webhook" in _message(answer)
 
 
 def _asked_to_wait(answer: ApiAnswer, otherwise: float) -> float:

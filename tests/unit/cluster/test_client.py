@@ -147,6 +147,7 @@ def test_what_does_not_pass_is_told(server, client, fault, told):
         (Fault(403, 'admission webhook "w" denied the request: you cannot do this'), Rejected),
         (Fault(404, "not found"), NotFound),
         (Fault(409, "conflict"), Rejected),
+        (Fault(500, 'Internal error occurred: failed calling webhook "w": connection refused'), Rejected),
         (Fault(422, "invalid"), Rejected),
         (Fault(307, headers=(("Location", "http://127.0.0.1:1/"),)), Rejected),
     ],

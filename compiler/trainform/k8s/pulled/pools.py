@@ -78,15 +78,15 @@ def _telling_labels(nodes: Sequence[Tree], named: Collection[str]) -> set[str]:
     """Labels that say what kind a node is: not those of which every node has a value of its own."""
     values: dict[str, Counter[str]] = {}
     for node in nodes:
-        for key, value in labels_of(node).items():
+        for key, value in _labels(node).items():
             values.setdefault(key, Counter())[value] += 1
     shared = {key for key, found in values.items() if len(nodes) == 1 or max(found.values()) > 1}
     return (shared | {key for key in values if key in named}) - OF_ONE_NODE
 
 
 def _spec(node: Tree, kept: Collection[str]) -> Tree:
-    labels = {key: value for key, value in sorted(labels_of(node).items()) if key in kept}
-    tainted = tables(table(node, "spec"), "taints")
+    labels = {key: value for key, value in sorted(_labels(node).items()) if key in kept}
+    tainted = [each for each in tables(table(node, "spec"), "taints") if text(each, "key")]
     taints = [_taint(each) for each in tainted if not text(each, "key").startswith(PASSING)]
     status = table(node, "status")
     amounts = table(status, "allocatable") or table(status, "capacity")
@@ -97,8 +97,12 @@ def _spec(node: Tree, kept: Collection[str]) -> Tree:
     return spec | {"allocatable": {name: amount for name, amount in room.items() if amount != "0"}}
 
 
+def _labels(node: Tree) -> dict[str, str]:
+    return {key: value for key, value in labels_of(node).items() if isinstance(value, str)}
+
+
 def _taint(tree: Tree) -> Tree:
-    return {key: tree[key] for key in ("key", "value", "effect") if tree.get(key)}
+    return {key: text(tree, key) for key in ("key", "value", "effect") if text(tree, key)}
 
 
 def _rounded(name: str, amount: Any) -> Any:

@@ -75,16 +75,19 @@ def _in_list(git: list[Any], live: list[Any], schema: Schema, at: Place, ignored
     """Entries with keys are compared one by one, those of other lists by their places."""
     keys, items = schema.get("x-kubernetes-list-map-keys"), schema.get("items", {})
     if keys:
-        found = {tuple(each.get(key) for key in keys): each for each in live if isinstance(each, dict)}
+        found = {_key(each, keys): each for each in live}
         for each in git:
-            key = tuple(each.get(name) for name in keys) if isinstance(each, dict) else ()
-            inner = (*at, f"[{','.join(str(part) for part in key)}]")
-            yield from _differences(each, found.get(key), items, inner, ignored)
+            key = _key(each, keys)
+            yield from _differences(each, found.get(key), items, (*at, f"[{key}]"), ignored)
     elif len(git) != len(live):
         yield Drift(_written(at), git, live)
     else:
         for place, (ours, theirs) in enumerate(zip(git, live, strict=True)):
             yield from _differences(ours, theirs, items, (*at, f"[{place}]"), ignored)
+
+
+def _key(entry: Any, keys: list[str]) -> str:
+    return ",".join(str(entry.get(key)) for key in keys) if isinstance(entry, dict) else ""
 
 
 def _written(at: Place) -> str:

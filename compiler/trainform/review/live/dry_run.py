@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.order import counted
-from trainform.k8s.tree import Tree, copied, metadata_of, table, tables
+from trainform.k8s.tree import Tree, copied, metadata_of, table, tables, text
 from trainform.review.diff.markdown import code, escaped
 from trainform.review.live.drift import is_in_a_queue
 
@@ -42,7 +42,7 @@ class LiveChange(NamedTuple):
     after: Any
 
 
-class Applied(NamedTuple):
+class DryRunObject(NamedTuple):
     """One rendered object. `message` says why it is refused, in the API server's or a webhook's words, or skipped."""
 
     file: str
@@ -65,7 +65,7 @@ class LiveDiff(NamedTuple):
     """All objects of an environment, in the order of their files."""
 
     environment: str
-    objects: Sequence[Applied]
+    objects: Sequence[DryRunObject]
     context: str = ""
     server: str = ""
 
@@ -85,9 +85,9 @@ def as_engines_apply(git: Tree, live: Tree) -> Tree:
         return git
     found: Tree = copied(git)
     _keep(table(found, "spec"), table(live, "spec"), ("suspend",))
-    theirs = {each.get("name"): each for each in tables(table(live, "spec"), "replicatedJobs")}
+    theirs = {text(each, "name"): each for each in tables(table(live, "spec"), "replicatedJobs")}
     for job in tables(table(found, "spec"), "replicatedJobs"):
-        ours, other = _pod_template(job), _pod_template(theirs.get(job.get("name"), {}))
+        ours, other = _pod_template(job), _pod_template(theirs.get(text(job, "name"), {}))
         _keep(table(ours, "metadata"), table(other, "metadata"), ("labels", "annotations"))
         _keep(table(ours, "spec"), table(other, "spec"), ("nodeSelector", "tolerations", "schedulingGates"))
     return found
@@ -169,7 +169,7 @@ def _word(effect: Effect) -> str:
     return "no change" if effect == "none" else effect
 
 
-def _details(found: Applied, full: bool) -> Iterator[str]:
+def _details(found: DryRunObject, full: bool) -> Iterator[str]:
     if found.message:
         yield one_line(found.message)
     shown = found.fields if full else found.fields[:_MOST_FIELDS]

@@ -10,7 +10,7 @@ from trainform.cluster.served import Served
 from trainform.io.paths import folder_bytes, locked_jobs
 from trainform.k8s.tree import Tree, metadata_of, name_of, text
 from trainform.output.layout import job_folder
-from trainform.review.live.dry_run import Applied, LiveDiff, as_engines_apply, changes
+from trainform.review.live.dry_run import DryRunObject, LiveDiff, as_engines_apply, changes
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.versions import objects_in
 from trainform.workspace.discovery import discover
@@ -57,10 +57,10 @@ def _manifests(workspace: Workspace, environment: str) -> Iterator[Manifest]:
             yield from (Manifest(f"{folder}/{name}", tree) for tree in objects_in(name, data))
 
 
-def _applied(client: Client, served: Served, manifest: Manifest, manager: str) -> Applied:
+def _applied(client: Client, served: Served, manifest: Manifest, manager: str) -> DryRunObject:
     tree = manifest.tree
     kind, version, namespace = text(tree, "kind"), text(tree, "apiVersion"), text(metadata_of(tree), "namespace")
-    found = Applied(manifest.file, kind, namespace, name_of(tree), "refused")
+    found = DryRunObject(manifest.file, kind, namespace, name_of(tree), "refused")
     if kind == "Secret":
         return found._replace(effect="skipped", message="the engine decrypts it first, and Secrets are not read")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
@@ -18,7 +19,7 @@ from trainform.io.paths import folder_bytes
 from trainform.io.place import file_error, os_error
 from trainform.io.staging import writing
 from trainform.io.writer import remove, write_together
-from trainform.k8s.fact_kinds import FACT_VERSIONS, fact_kind
+from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.pulled.access import plural
 from trainform.k8s.pulled.clean import as_fact
 from trainform.k8s.pulled.pools import labels_named_by, pools_of, unready
@@ -168,16 +169,20 @@ def _facts(live: LiveFacts, notes: list[str]) -> dict[str, list[Tree]]:
             many = counted(len(nodes), "node")
             notes.append(f"{waiting} of {many} not ready or cordoned at the moment: counted all the same")
     if live.configuration:
-        facts["Configuration"] = list(_configuration(live.configuration))
+        configuration = _configuration(live.configuration)
+        facts["Configuration"] = [configuration] if configuration else []
+        if configuration is None:
+            notes.append("Kueue's configuration is left out: it is not a Configuration of a version that is known")
     return facts
 
 
-def _configuration(given: str) -> Iterable[Tree]:
+def _configuration(given: str) -> Tree | None:
+    """The only document of Kueue's own file, with the name that facts need; None if it cannot be read."""
     loaded = source.load(given.encode(errors="replace"), "Kueue's configuration")
-    for document in loaded.documents:
-        if fact_kind(document.tree) == "Configuration" and not loaded.diagnostics:
-            named = {**document.tree, "metadata": {"name": "kueue"}}
-            yield as_fact(named)
+    tree = loaded.documents[0].tree if len(loaded.documents) == 1 and not loaded.diagnostics else {}
+    if text(tree, "kind") != "Configuration" or text(tree, "apiVersion") not in FACT_VERSIONS["Configuration"]:
+        return None
+    return as_fact({**tree, "metadata": {"name": "kueue"}})
 
 
 def _without_declared(
@@ -212,12 +217,23 @@ def _sound(facts: Mapping[str, Sequence[Tree]], found: Pulled) -> dict[str, list
     for kind, trees in facts.items():
         left[kind] = []
         for tree in trees:
-            errors = [each for each in check(tree) if each.code not in WARNINGS]
+            errors = [each.message for each in check(tree) if each.code not in WARNINGS]
+            if not _is_text(tree):
+                errors.append("holds half of a character")
             if errors:
-                found.notes.append(f"{kind} {_shown(tree)} is left out: {one_line(errors[0].message)}")
+                found.notes.append(f"{kind} {_shown(tree)} is left out: {one_line(errors[0])}")
             else:
                 left[kind].append(tree)
     return left
+
+
+def _is_text(tree: Tree) -> bool:
+    """Whether YAML can hold it: JSON may have lone surrogates."""
+    try:
+        json.dumps(tree, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shown(tree: Tree) -> str:

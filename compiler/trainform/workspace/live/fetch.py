@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -89,8 +90,9 @@ def _fetch_configuration(client: Client, found: LiveFacts) -> None:
 
 def _versions(client: Client) -> Iterator[tuple[str, ClusterVersion]]:
     """The versions that can be known: a controller's is the tag of its image."""
-    if version := parse_version(text(client.get("/version"), "gitVersion")):
-        yield "kubernetes", version
+    with suppress(NotAllowed):
+        if version := parse_version(text(client.get("/version"), "gitVersion")):
+            yield "kubernetes", version
     for key, controller in CONTROLLERS.items():
         try:
             tree = client.get(DEPLOYMENTS.format(*controller))
