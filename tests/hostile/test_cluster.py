@@ -21,6 +21,15 @@ from trainform.review.live.model import LiveStatus
 from trainform.review.live.text import render_status
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_proxy() -> Iterator[None]:
+    """Whatever the machine has: also for the processes that run commands."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        patch.delenv("no_proxy", raising=False)
+        yield
+
+
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
     with api_server() as running:

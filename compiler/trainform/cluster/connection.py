@@ -49,7 +49,10 @@ def connected(login: Login) -> Iterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="trainform-") as scratch:
         configuration = kubernetes.client.Configuration()
         context = _load(kubernetes, configuration, login, scratch)
-        api = kubernetes.client.ApiClient(configuration)
+        try:
+            api = kubernetes.client.ApiClient(configuration)
+        except ValueError as error:  # such as a proxy of an unknown kind
+            raise Unreachable(f"no way to {configuration.host}: {_without_lines(error)}") from error
         try:
             yield Connection(Client(_transport(api, configuration)), context, str(configuration.host))
         finally:

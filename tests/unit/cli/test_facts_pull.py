@@ -294,6 +294,8 @@ def test_files_by_hand_stay_and_what_they_declare_is_not_written_again(server, r
     ran = trainform("facts", "pull")
     assert "note: LocalQueue ml/team stays as environments/prod/cluster/mine.yaml declares it" in ran.out
     assert (repository.root / "environments/prod/cluster/mine.yaml").read_text() == mine
+    told = "note: no NodePool is written: environments/prod/nodes.yaml declares Node or NodePool\n"
+    assert told in ran.out
     assert not {"localqueues.yaml", "nodepools.yaml"} & pulled(repository.root).keys()
     assert trainform("render").code == 0
 
@@ -445,3 +447,30 @@ def test_no_other_command_imports_the_client_package(repository):
     for command in (["validate"], ["capacity"], ["facts", "pull", "--rbac"], ["facts", "pull", "--help"]):
         ran = subprocess.run([sys.executable, "-c", program, *command], capture_output=True, text=True, check=True)
         assert ran.stdout.endswith("False\n"), command
+
+
+def test_a_configuration_of_an_unknown_version_is_left_out(server, repository, trainform):
+    cluster(server)
+    config = next(each for each in server.objects if each["kind"] == "ConfigMap")
+    config["data"] = {"controller_manager_config.yaml": "apiVersion: config.kueue.x-k8s.io/v9\nkind: Configuration\n"}
+    ran = trainform("facts", "pull")
+    assert ran.code == 0
+    assert "note: Kueue's configuration is left out: it is not a Configuration of a version that is known\n" in ran.out
+    assert "configurations.yaml" not in pulled(repository.root)
+
+
+def test_a_file_of_ours_that_somebody_spoiled_is_written_anew(server, repository, trainform):
+    cluster(server)
+    trainform("facts", "pull")
+    file = repository.root / "environments/prod/cluster/topologies.yaml"
+    whole = file.read_bytes()
+    file.write_bytes(whole.partition(b"\n")[0] + b"\n\xff\xfe")
+    assert trainform("facts", "pull", "--check").code == 1
+    assert trainform("facts", "pull").code == 0
+    assert file.read_bytes() == whole
+
+
+def test_a_repository_without_an_environment(root, trainform):
+    ran = trainform("facts", "pull")
+    assert ran.code == 2
+    assert "facts belong to an Environment" in ran.err

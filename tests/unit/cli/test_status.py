@@ -279,3 +279,54 @@ def test_who_may_not_list_all_namespaces_is_asked_about_those_of_git(server, rep
     assert ran.code == 0
     assert "1 job in prod: 1 running" in ran.out
     assert "note: orphans are looked for only in the namespaces of git: listing all is not allowed\n" in ran.out
+
+
+def test_a_workload_that_was_deactivated(server, repository, trainform):
+    server.put(live(repository, suspend=True), {**workload(), "spec": {"active": False}})
+    (found,) = jobs(trainform("status", "--format", "json"))
+    assert found["reason"].startswith("deactivated: ")
+
+
+@pytest.mark.parametrize(
+    ("denied", "note"),
+    [
+        ("pods", 'which pods failed is not known: a role needs {apiGroups: [""], resources: [pods], verbs: [list]}'),
+        ("pods/log", 'logs cannot be read: a role needs {apiGroups: [""], resources: [pods/log], verbs: [get]}'),
+    ],
+)
+def test_how_a_job_failed_is_told_as_far_as_rights_go(server, repository, trainform, denied, note):
+    server.put(live(repository, "Failed"), pod("llm-a", 1, "2026-01-01T00:00:01Z"))
+    server.deny(denied)
+    ran = trainform("status")
+    assert ran.code == 1
+    assert f"note: {note}\n" in ran.out
+    assert ("container node of pod llm-a ended with exit code 1" in ran.out) == (denied == "pods/log")
+
+
+def test_a_log_that_is_gone_leaves_the_rest(server, repository, trainform):
+    server.put(live(repository, "Failed"), pod("llm-a", 1, "2026-01-01T00:00:01Z"))
+    server.fail("/api/v1/namespaces/ml/pods/llm-a/log", Fault(400, "container is gone"))
+    assert "  container node of pod llm-a ended with exit code 1 (Error)\n" in trainform("status").out
+
+
+def test_a_job_whose_manifest_is_gone_is_told(server, repository, trainform):
+    (repository.root / "rendered/prod/ml/llm/jobset-llm.yaml").unlink()
+    ran = trainform("status")
+    assert "note: ml/llm: its rendered JobSet is missing or not valid: run `trainform check`\n" in ran.out
+
+
+def test_many_fields_that_drifted_are_counted(server, repository, trainform):
+    tree = live(repository)
+    tree["metadata"]["labels"] = {}
+    container = tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    container["env"] = [{"name": each["name"], "value": "x" * 200} for each in container["env"]]
+    container["ports"] = []
+    tree["spec"] |= {"network": {}, "successPolicy": {}, "startupPolicy": {}}
+    server.put(tree)
+    assert "  and 1 more field\n" in trainform("status").out
+
+
+def test_an_environment_without_jobs(server, repository, trainform):
+    repository.write("environments/lab/environment.yaml", environment().replace("prod", "lab"))
+    ran = trainform("status", "--env", "lab")
+    assert (ran.code, ran.out) == (0, "0 jobs in lab\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -199,6 +200,31 @@ def test_a_token_is_sent_and_never_told(server, client):
     assert "secret-token" not in str(error.value)
 
 
+def test_an_authority_s_certificate_that_cannot_be_used(server, tmp_path):
+    file = server.kubeconfig(tmp_path / "config")
+    text = json.loads(file.read_text())
+    data = base64.b64encode(b"no certificate").decode()
+    text["clusters"][0]["cluster"] = {
+        "server": server.address.replace("http:", "https:"),
+        "certificate-authority-data": data,
+    }
+    file.write_text(json.dumps(text))
+    with pytest.raises(ClusterError) as error, connected(Login(str(file))) as found:
+        found.client.get("/version")
+    assert str(error.value).startswith("cannot connect to https://")
+
+
+def test_a_proxy_of_an_unknown_kind(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "ftp://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "")
+    with (
+        pytest.raises(ClusterError, match=f"no way to {server.address}: "),
+        connected(Login(str(server.kubeconfig(tmp_path / "config")))) as found,
+    ):
+        found.client.get("/version")
+
+
 def test_an_exec_plugin_logs_in(server, tmp_path):
     plugin = tmp_path / "plugin"
     version = "client.authentication.k8s.io/v1"
@@ -232,3 +258,26 @@ def test_a_server_that_is_not_there(tmp_path, server, monkeypatch):
         found.client._pause = lambda seconds: None
         with pytest.raises(Unreachable, match="the host cannot be reached, or refused the connection"):
             found.client.get("/version")
+
+
+def test_a_server_whose_certificate_is_not_known_is_not_asked_again(server, tmp_path, pauses):
+    server.address = server.address.replace("http:", "https:")
+    with connected(Login(str(server.kubeconfig(tmp_path / "config")))) as found:
+        found.client._pause = pauses.append
+        with pytest.raises(Unreachable, match="cannot connect to https://"):
+            found.client.get("/version")
+    assert pauses == []
+
+
+def test_certificates_that_were_unpacked_are_gone_at_the_end(server, tmp_path, monkeypatch):
+    """Private keys, too: the client package removes them only where Python ends by itself."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    data = base64.b64encode(b"no certificate").decode()
+    user = {"client-certificate-data": data, "client-key-data": data}
+    server.address = server.address.replace("http:", "https:")
+    login = Login(str(server.kubeconfig(tmp_path / "config", user)))
+    with pytest.raises(Unreachable, match="cannot connect to https://"), connected(login) as found:
+        found.client.get("/version")
+    assert list(scratch.iterdir()) == []

@@ -28,15 +28,19 @@ _LONGEST_VALUE = 80
 
 def render_status(found: LiveStatus, *, colour: bool) -> str:
     """A table of the jobs; below a job, what drifted and how it failed. `colour` adds ANSI escapes."""
-    if not found.jobs:
-        return f"no job of {one_line(found.environment)} is rendered\n"
-    rows = [("JOB", "STATE", "REASON"), *(_row(job, colour) for job in found.jobs)]
-    head, *lines = aligned(rows)
-    told = [head]
-    for job, line in zip(found.jobs, lines, strict=True):
-        told += [line, *(f"  {each}" for each in _details(job))]
     notes = [f"note: {one_line(note)}" for note in found.notes]
-    return "\n".join([*told, "", *notes, headline(found)]) + "\n"
+    return "\n".join([*_table(found, colour), *notes, headline(found)]) + "\n"
+
+
+def _table(found: LiveStatus, colour: bool) -> Iterator[str]:
+    if not found.jobs:
+        return
+    head, *lines = aligned([("JOB", "STATE", "REASON"), *(_row(job, colour) for job in found.jobs)])
+    yield head
+    for job, line in zip(found.jobs, lines, strict=True):
+        yield line
+        yield from (f"  {each}" for each in _details(job))
+    yield ""
 
 
 def headline(found: LiveStatus) -> str:
@@ -44,7 +48,8 @@ def headline(found: LiveStatus) -> str:
     counts = Counter(job.state for job in found.jobs)
     states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     drifted = sum(bool(job.drift) for job in found.jobs)
-    told = f"{counted(len(found.jobs), 'job')} in {one_line(found.environment)}: {states}"
+    told = f"{counted(len(found.jobs), 'job')} in {one_line(found.environment)}"
+    told += f": {states}" if states else ""
     return told + (f"; {drifted} drifted" if drifted else "")
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import unified_diff
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform import source
 from trainform.api.kinds import subject
 from trainform.api.selectors import matches_path
-from trainform.core.inputs import key_of
 from trainform.diagnostics import Diagnostic
-from trainform.diagnostics.escape import one_line
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io.paths import folder_bytes
 from trainform.io.place import file_error, os_error
@@ -21,20 +17,17 @@ from trainform.io.staging import writing
 from trainform.io.writer import remove, write_together
 from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.pulled.access import plural
-from trainform.k8s.pulled.clean import as_fact
-from trainform.k8s.pulled.pools import labels_named_by, pools_of, unready
-from trainform.k8s.schema.facts import WARNINGS, check
 from trainform.k8s.tree import Tree, metadata_of, name_of, table, text
 from trainform.k8s.versions import ClusterVersion, parse_version
 from trainform.output.emitter import emit_stream
 from trainform.workspace import InvocationError
 from trainform.workspace.discovery import discover
 from trainform.workspace.live.access import cluster_of, one_environment
+from trainform.workspace.live.as_facts import facts_to_write
 from trainform.workspace.live.fetch import LiveFacts, fetch
 
 if TYPE_CHECKING:
     from trainform.cluster.connection import Login
-    from trainform.core.cluster.facts import ObjectKey
     from trainform.io.staging import Staging
     from trainform.source import Document
     from trainform.workspace.discovery import Workspace
@@ -45,8 +38,6 @@ HEADER = b"# Written by `trainform facts pull`, which replaces this file: declar
 
 FOLDER = "cluster"
 """Where the files are, in the Environment's folder."""
-
-NODES = ("Node", "NodePool")
 
 
 class PullOptions(NamedTuple):
@@ -93,24 +84,27 @@ class Pulled:
         """The lines of a unified diff from the files to the cluster."""
         found: list[str] = []
         for name in self.changes:
-            old, new = (each.get(name, b"").decode().splitlines() for each in (self.before, self.files))
+            old, new = (each.get(name, b"").decode(errors="replace").splitlines() for each in (self.before, self.files))
             found += unified_diff(old, new, name, f"{name} (cluster)", lineterm="")
         return found
 
 
 def pull(root: str, asked: Sequence[str], options: PullOptions) -> Pulled:
     """Read the facts of one environment's cluster, and write them unless `check` is set. Raises InvocationError."""
+    found, live = _asked(discover(root, asked), options)
     if options.check:
-        return _pulled(discover(root, asked), options)
-    with writing(root) as staging:
-        found = _pulled(discover(root, asked), options)
+        _compare(discover(root, asked), live, found)
+        return found
+    with writing(root) as staging:  # only now: others need not wait for the cluster
+        _compare(discover(root, asked), live, found)
         if not has_errors(found.problems):
             found.problems += _write(staging, found)
             found.written = not has_errors(found.problems)
-        return found
+    return found
 
 
-def _pulled(workspace: Workspace, options: PullOptions) -> Pulled:
+def _asked(workspace: Workspace, options: PullOptions) -> tuple[Pulled, LiveFacts]:
+    """What the cluster says."""
     environment = one_environment(workspace)
     if environment.document is None:
         raise InvocationError("facts belong to an Environment: write one, such as environments/prod/environment.yaml")
@@ -127,26 +121,24 @@ def _pulled(workspace: Workspace, options: PullOptions) -> Pulled:
             f"the cluster does not allow this user to read {counted(len(live.denied), 'kind')}, so nothing was "
             f"written; a role needs{rules}\n`trainform facts pull --rbac` prints roles; --without leaves out a kind"
         )
-    found.problems += workspace.problems
-    _compare(workspace, environment, live, found)
-    return found
+    return found, live
 
 
-def _compare(workspace: Workspace, environment: EnvironmentInputs, live: LiveFacts, found: Pulled) -> None:
+def _compare(workspace: Workspace, live: LiveFacts, found: Pulled) -> None:
     """Fill in the files, old and new, and what is to be told."""
+    environment = one_environment(workspace)
+    found.problems += workspace.problems
     folder = f"{environment.folder}/{FOLDER}"
     try:
         present = folder_bytes(workspace.repository.root, folder)
     except OSError as error:
         found.problems.append(os_error("TF701", folder, error, "cannot be read"))
         return
-    ours = {f"{folder}/{name}": data for name, data in present.items() if data and data.startswith(HEADER)}
-    found.before = ours
-    by_hand = [each for each in environment.sources.documents if each.file not in ours and _is_fact(each)]
-    facts = _sound(_without_declared(_facts(live, found.notes), by_hand, environment.namespace, found), found)
+    found.before = {f"{folder}/{name}": data for name, data in present.items() if data and data.startswith(HEADER)}
+    facts = facts_to_write(live, _by_hand(environment, found.before), environment.namespace, found.notes)
     found.counts = {kind: len(trees) for kind, trees in facts.items()}
     found.files = {f"{folder}/{_file(kind)}": _text(trees) for kind, trees in facts.items() if trees}
-    for path in found.files.keys() - ours.keys():
+    for path in sorted(found.files.keys() - found.before.keys()):
         if path.removeprefix(f"{folder}/") in present:
             hint = "rename it: files of your own are kept, but this name is needed"
             found.problems.append(file_error("TF706", path, "is not a file that `facts pull` wrote", hint))
@@ -154,91 +146,10 @@ def _compare(workspace: Workspace, environment: EnvironmentInputs, live: LiveFac
     _compare_versions(environment, live, found)
 
 
-def _is_fact(document: Document) -> bool:
-    return subject(document.tree)[0] == "fact"
-
-
-def _facts(live: LiveFacts, notes: list[str]) -> dict[str, list[Tree]]:
-    """The facts by kind: nodes as pools, Kueue's configuration with a name."""
-    facts = {kind: [as_fact(tree) for tree in trees] for kind, trees in live.objects.items() if kind != "Node"}
-    nodes = live.objects.get("Node", [])
-    if nodes:
-        named = labels_named_by(tree for trees in facts.values() for tree in trees)
-        facts["NodePool"] = pools_of(nodes, named)
-        if waiting := unready(nodes):
-            many = counted(len(nodes), "node")
-            notes.append(f"{waiting} of {many} not ready or cordoned at the moment: counted all the same")
-    if live.configuration:
-        configuration = _configuration(live.configuration)
-        facts["Configuration"] = [configuration] if configuration else []
-        if configuration is None:
-            notes.append("Kueue's configuration is left out: it is not a Configuration of a version that is known")
-    return facts
-
-
-def _configuration(given: str) -> Tree | None:
-    """The only document of Kueue's own file, with the name that facts need; None if it cannot be read."""
-    loaded = source.load(given.encode(errors="replace"), "Kueue's configuration")
-    tree = loaded.documents[0].tree if len(loaded.documents) == 1 and not loaded.diagnostics else {}
-    if text(tree, "kind") != "Configuration" or text(tree, "apiVersion") not in FACT_VERSIONS["Configuration"]:
-        return None
-    return as_fact({**tree, "metadata": {"name": "kueue"}})
-
-
-def _without_declared(
-    facts: Mapping[str, Sequence[Tree]], by_hand: Sequence[Document], namespace: str, found: Pulled
-) -> dict[str, list[Tree]]:
-    """What is declared by hand stays, and is not written a second time. Nodes are declared all or not at all, as there
-    is no telling which of them a pool stands for."""
-    declared: dict[ObjectKey, Document] = {key_of(each, namespace): each for each in by_hand}
-    kinds = {kind for kind, _, _ in declared}
-    whole = {"NodePool": bool(kinds.intersection(NODES)), "Configuration": "Configuration" in kinds}
-    left: dict[str, list[Tree]] = {}
-    for kind, trees in facts.items():
-        if whole.get(kind):
-            continue
-        kept = []
-        for tree in trees:
-            key = (kind, text(metadata_of(tree), "namespace"), name_of(tree))
-            if key in declared:
-                found.notes.append(f"{kind} {_shown(tree)} stays as {declared[key].file} declares it")
-            else:
-                kept.append(tree)
-        left[kind] = kept
-    files = sorted({each.file for key, each in declared.items() if key[0] in (*NODES, "Configuration")})
-    if files:
-        found.notes.append(f"nodes or Kueue's configuration stay as {', '.join(files)} declares them")
-    return left
-
-
-def _sound(facts: Mapping[str, Sequence[Tree]], found: Pulled) -> dict[str, list[Tree]]:
-    """The facts that the loader takes; another one would make every job fail."""
-    left: dict[str, list[Tree]] = {}
-    for kind, trees in facts.items():
-        left[kind] = []
-        for tree in trees:
-            errors = [each.message for each in check(tree) if each.code not in WARNINGS]
-            if not _is_text(tree):
-                errors.append("holds half of a character")
-            if errors:
-                found.notes.append(f"{kind} {_shown(tree)} is left out: {one_line(errors[0])}")
-            else:
-                left[kind].append(tree)
-    return left
-
-
-def _is_text(tree: Tree) -> bool:
-    """Whether YAML can hold it: JSON may have lone surrogates."""
-    try:
-        json.dumps(tree, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(tree: Tree) -> str:
-    namespace = text(metadata_of(tree), "namespace")
-    return one_line(f"{namespace}/{name_of(tree)}" if namespace else name_of(tree))
+def _by_hand(environment: EnvironmentInputs, ours: Collection[str]) -> list[Document]:
+    """The facts in files that are not ours."""
+    others = (each for each in environment.sources.documents if each.file not in ours)
+    return [each for each in others if subject(each.tree)[0] == "fact"]
 
 
 def _file(kind: str) -> str:
