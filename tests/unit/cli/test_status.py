@@ -312,7 +312,15 @@ def test_a_log_that_is_gone_leaves_the_rest(server, repository, trainform):
 def test_a_job_whose_manifest_is_gone_is_told(server, repository, trainform):
     (repository.root / "rendered/prod/ml/llm/jobset-llm.yaml").unlink()
     ran = trainform("status")
+    assert ran.code == 1
     assert "note: ml/llm: its rendered JobSet is missing or not valid: run `trainform check`\n" in ran.out
+
+
+def test_a_job_that_is_being_deleted(server, repository, trainform):
+    tree = live(repository)
+    server.put({**tree, "metadata": {**tree["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    (found,) = jobs(trainform("status", "--format", "json"))
+    assert (found["state"], found["reason"]) == ("running", "is being deleted")
 
 
 def test_many_fields_that_drifted_are_counted(server, repository, trainform):

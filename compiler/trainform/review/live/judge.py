@@ -23,6 +23,8 @@ def judged(namespace: str, name: str, git: Tree, live: Tree | None, workload: Tr
     if live is None:
         return LiveJob(namespace, name, jobset, "not created")
     state, reason = _state(live, workload)
+    if metadata_of(live).get("deletionTimestamp"):
+        reason = "is being deleted"
     return LiveJob(namespace, name, jobset, state, reason, tuple(drift(git, live)))
 
 

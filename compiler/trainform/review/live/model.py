@@ -78,17 +78,19 @@ class LiveJob(NamedTuple):
 
 
 class LiveStatus(NamedTuple):
-    """The jobs of one environment, in order. `notes` are about what could not be asked."""
+    """The jobs of one environment, in order. `notes` are about what could not be asked, `unreadable` are jobs whose
+    manifest is missing or not valid."""
 
     environment: str
     jobs: Sequence[LiveJob]
     context: str = ""
     server: str = ""
     notes: Sequence[str] = ()
+    unreadable: Sequence[str] = ()
 
     @property
     def is_as_in_git(self) -> bool:
-        return all(job.is_as_in_git for job in self.jobs)
+        return not self.unreadable and all(job.is_as_in_git for job in self.jobs)
 
     def fields(self) -> Mapping[str, Any]:
         """The document's fields, without its head."""
@@ -98,6 +100,7 @@ class LiveStatus(NamedTuple):
             "server": self.server,
             "jobs": [job.to_json() for job in self.jobs],
             "notes": [*self.notes],
+            "unreadable": [*self.unreadable],
         }
 
 
@@ -109,7 +112,8 @@ def status_of(document: Tree) -> LiveStatus | None:
     if text(document, "kind") != KIND or not environment or len(known) < len(jobs):
         return None
     context, server = text(document, "context"), text(document, "server")
-    return LiveStatus(environment, known, context, server, texts(document, "notes"))
+    notes, unreadable = texts(document, "notes"), texts(document, "unreadable")
+    return LiveStatus(environment, known, context, server, notes, unreadable)
 
 
 def _job(tree: Tree) -> LiveJob | None:

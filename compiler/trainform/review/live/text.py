@@ -28,8 +28,13 @@ _LONGEST_VALUE = 80
 
 def render_status(found: LiveStatus, *, colour: bool) -> str:
     """A table of the jobs; below a job, what drifted and how it failed. `colour` adds ANSI escapes."""
-    notes = [f"note: {one_line(note)}" for note in found.notes]
+    notes = [f"note: {one_line(note)}" for note in _notes(found)]
     return "\n".join([*_table(found, colour), *notes, headline(found)]) + "\n"
+
+
+def _notes(found: LiveStatus) -> list[str]:
+    missing = "its rendered JobSet is missing or not valid: run `trainform check`"
+    return [*found.notes, *(f"{job}: {missing}" for job in found.unreadable)]
 
 
 def _table(found: LiveStatus, colour: bool) -> Iterator[str]:
@@ -85,5 +90,5 @@ def render_status_markdown(found: LiveStatus) -> str:
     for job in found.jobs:
         if details := [*_details(job)]:
             lines += ["", f"{code(one_line(job.full_name))}", "", *(f"    {line}" for line in details)]
-    lines += ["", *(f"{escaped(one_line(note))}  " for note in found.notes)]
+    lines += ["", *(f"{escaped(one_line(note))}  " for note in _notes(found))]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -17,7 +17,6 @@ from trainform.workspace import InvocationError
 from trainform.workspace.diff.versions import version_rendered
 from trainform.workspace.discovery import discover
 from trainform.workspace.live.access import cluster_of, one_environment
-from trainform.workspace.review.capacity import UNREADABLE
 
 if TYPE_CHECKING:
     from trainform.cluster.client import Client
@@ -58,9 +57,9 @@ def status(root: str, asked: Sequence[str], jobs: Sequence[str], login: Login) -
         found = [_job(job, rendered.own[job], live, workloads, look) for job in chosen]
         if not jobs:
             found += _orphans(environment, rendered, live)
-        look.notes += [f"{'/'.join(job[1:])}: {UNREADABLE}" for job in rendered.unreadable]
         found.sort(key=lambda job: (job.namespace, job.name))
-        return LiveStatus(environment, found, connection.context, connection.server, look.notes)
+        unreadable = ["/".join(job[1:]) for job in rendered.unreadable]
+        return LiveStatus(environment, found, connection.context, connection.server, look.notes, unreadable)
 
 
 def _rendered(workspace: Workspace, environment: str) -> RenderedJobSets:
