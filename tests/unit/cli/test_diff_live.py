@@ -200,3 +200,13 @@ def test_a_cluster_that_does_not_answer_is_an_error(server, repository, trainfor
     ran = trainform("diff", "--live")
     assert ran.code == 2
     assert ran.err == "Error: the cluster does not accept the credentials of this kubeconfig: Unauthorized\n"
+
+
+@pytest.mark.parametrize("spoil", [lambda file: file.write_text("[\n"), lambda file: file.unlink()])
+def test_a_manifest_that_cannot_be_read_is_refused(server, repository, trainform, spoil):
+    file = repository.root / JOBSET
+    spoil(file)
+    shown = JOBSET if file.exists() else "rendered/prod/ml/llm"
+    ran = trainform("diff", "--live")
+    assert ran.code == 2
+    assert ran.out.startswith(f"refused    {shown}\n  holds no object: run `trainform check`\n")

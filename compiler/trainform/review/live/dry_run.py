@@ -140,10 +140,9 @@ def render_live_diff(found: LiveDiff, *, colour: bool, verbose: bool = False, fu
     for each in found.objects:
         if each.effect != "none" or verbose:
             word = styled(f"{_word(each.effect):<10}", _STYLES.get(each.effect, {}), colour=colour)
-            lines += [
-                f"{word} {one_line(each.file)}: {one_line(each.shown)}",
-                *(f"  {line}" for line in _details(each, full)),
-            ]
+            what = f": {one_line(each.shown)}" if each.name else ""
+            lines.append(f"{word} {one_line(each.file)}{what}")
+            lines += [f"  {line}" for line in _details(each, full)]
     return "\n".join([*lines, *([""] if lines else []), summary(found)]) + "\n"
 
 

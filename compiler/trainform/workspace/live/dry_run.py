@@ -9,6 +9,7 @@ from trainform.cluster import NotAllowed, NotFound, Rejected
 from trainform.cluster.served import Served
 from trainform.io.paths import folder_bytes, locked_jobs
 from trainform.k8s.tree import Tree, metadata_of, name_of, text
+from trainform.output.kustomization import FILE as LIST
 from trainform.output.layout import job_folder
 from trainform.review.live.dry_run import DryRunObject, LiveDiff, as_engines_apply, changes
 from trainform.workspace import InvocationError
@@ -26,7 +27,7 @@ MANAGER = "trainform"
 
 
 class Manifest(NamedTuple):
-    """A rendered object, and its file."""
+    """A rendered object, and its file; empty where the file should have one."""
 
     file: str
     tree: Tree
@@ -53,14 +54,19 @@ def _manifests(workspace: Workspace, environment: str) -> Iterator[Manifest]:
             files = folder_bytes(repository.root, folder)
         except OSError as error:
             raise InvocationError(f"{error.filename or folder}: {error.strerror or error}") from error
+        if not files:
+            yield Manifest(folder, {})
         for name, data in files.items():
-            yield from (Manifest(f"{folder}/{name}", tree) for tree in objects_in(name, data))
+            if name != LIST:
+                yield from (Manifest(f"{folder}/{name}", tree) for tree in objects_in(name, data) or [{}])
 
 
 def _applied(client: Client, served: Served, manifest: Manifest, manager: str) -> DryRunObject:
     tree = manifest.tree
     kind, version, namespace = text(tree, "kind"), text(tree, "apiVersion"), text(metadata_of(tree), "namespace")
     found = DryRunObject(manifest.file, kind, namespace, name_of(tree), "refused")
+    if not tree:
+        return found._replace(message="holds no object: run `trainform check`")
     if kind == "Secret":
         return found._replace(effect="skipped", message="the engine decrypts it first, and Secrets are not read")
     try:
