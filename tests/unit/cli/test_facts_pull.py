@@ -311,11 +311,13 @@ def test_a_file_by_hand_is_never_replaced(server, repository, trainform):
 
 def test_rights_that_are_missing_are_named_all_at_once_and_nothing_is_written(server, repository, trainform):
     cluster(server)
-    server.deny("nodes", "clusterqueues")
+    server.deny("nodes", "clusterqueues", "configmaps")
     ran = trainform("facts", "pull")
     assert ran.code == 2
     assert '- {apiGroups: [""], resources: [nodes], verbs: [list]}' in ran.err
     assert '- {apiGroups: ["kueue.x-k8s.io"], resources: [clusterqueues], verbs: [list]}' in ran.err
+    named = "resourceNames: [kueue-manager-config], verbs: [get]}  # in namespace kueue-system"
+    assert f'- {{apiGroups: [""], resources: [configmaps], {named}' in ran.err
     assert not (repository.root / "environments/prod/cluster").exists()
 
 
@@ -403,6 +405,13 @@ def test_roles_are_printed_without_a_cluster(server, repository, trainform):
     assert {"clusterqueues", "priorityclasses", "topologies", "runtimeclasses"} <= resources
     assert not {"secrets", "nodes", "pods", "configmaps", "*"} & resources
     assert server.seen == []
+
+
+def test_the_roles_for_some_namespaces_are_for_no_others(repository, trainform):
+    objects = list(yaml.safe_load_all(trainform("facts", "pull", "--rbac", "--namespace", "ml").out))
+    rules = {each["metadata"].get("namespace", ""): each["rules"] for each in objects if "rules" in each}
+    assert "limitranges" not in {name for rule in rules[""] for name in rule["resources"]}
+    assert {"apiGroups": [""], "resources": ["limitranges", "resourcequotas"], "verbs": ["list"]} in rules["ml"]
 
 
 def test_the_roles_are_enough(server, repository, trainform):

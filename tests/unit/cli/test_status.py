@@ -257,7 +257,16 @@ def test_report_shows_it(server, repository, trainform):
     assert 'data-filter="live"' not in trainform("report").out
 
 
-@pytest.mark.parametrize("text", ["{}", "kind: StatusResult", "[", '{"kind": "StatusResult", "jobs": [{"state": 3}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "kind: StatusResult",
+        "kind: StatusResult\nenvironment: lab",
+        "[",
+        '{"kind": "StatusResult", "jobs": [{"state": 3}]}',
+    ],
+)
 def test_a_file_that_is_no_status(server, repository, trainform, text):
     repository.write("status.json", text)
     ran = trainform("report", "--live", "status.json")

@@ -45,7 +45,7 @@ def pull(
     bytes. Files without the header of this command are kept. On any error, nothing is written.
     """
     if rbac:
-        return _print_roles(without)
+        return _print_roles(without, namespaces)
     from trainform.cluster.connection import Login
     from trainform.diagnostics.order import has_errors
     from trainform.workspace.live.facts import PullOptions
@@ -62,12 +62,12 @@ def pull(
     return DIFFERS if check and found.has_drifted else OK
 
 
-def _print_roles(without: tuple[str, ...]) -> int:
+def _print_roles(without: tuple[str, ...], namespaces: tuple[str, ...]) -> int:
     from trainform.cli.terminal import print_text
     from trainform.k8s.pulled.access import fact_rules
     from trainform.output.roles import role_text
 
-    print_text(role_text("trainform-facts", fact_rules(without)))
+    print_text(role_text("trainform-facts", fact_rules(without, namespaces)))
     return OK
 
 

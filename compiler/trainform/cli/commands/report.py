@@ -44,7 +44,7 @@ def report(output: str | None, base: str, live: tuple[str, ...], root: str | Non
     chosen = chosen_root(root)
     workspace = discover(chosen, env)
     workspace.refuse_sparse_checkout()
-    statuses = read_statuses(workspace.repository, live)
+    statuses = read_statuses(workspace, live)
     found = gather(workspace)
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from trainform.k8s.fact_kinds import FACT_VERSIONS
+from trainform.k8s.fact_kinds import FACT_VERSIONS, NAMESPACED_FACTS
 from trainform.k8s.tree import Tree
 
 NO_API = frozenset(("Configuration", "NodePool"))
@@ -57,7 +57,8 @@ class AccessRule(NamedTuple):
     def __str__(self) -> str:
         """As a line of YAML in a role: `{apiGroups: [""], resources: [nodes], verbs: [list]}`."""
         only = f"resourceNames: [{self.name}], " if self.name else ""
-        return f'{{apiGroups: ["{self.group}"], resources: [{self.resource}], {only}verbs: [{self.verb}]}}'
+        place = f"  # in namespace {self.namespace}" if self.namespace else ""
+        return f'{{apiGroups: ["{self.group}"], resources: [{self.resource}], {only}verbs: [{self.verb}]}}{place}'
 
 
 def plural(kind: str) -> str:
@@ -66,15 +67,22 @@ def plural(kind: str) -> str:
     return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith("s") else "s")
 
 
-def fact_rules(without: Iterable[str] = ()) -> list[AccessRule]:
-    """The rules for `facts pull`."""
+def fact_rules(without: Iterable[str] = (), namespaces: Sequence[str] = ()) -> list[AccessRule]:
+    """The rules for `facts pull` of all namespaces, or of some."""
     left_out = set(without)
     kinds = [kind for kind in LISTED if kind not in left_out]
-    rules = [AccessRule(FACT_VERSIONS[kind][0].rpartition("/")[0], plural(kind), "list") for kind in kinds]
+    rules = [rule for kind in kinds for rule in list_rules(kind, namespaces)]
     if "Configuration" not in left_out:
         rules.append(AccessRule("", "configmaps", "get", KUEUE_CONFIGURATION.name, KUEUE_CONFIGURATION.namespace))
     deployments = (AccessRule("apps", "deployments", "get", each.name, each.namespace) for each in CONTROLLERS.values())
     return [*rules, *deployments]
+
+
+def list_rules(kind: str, namespaces: Sequence[str] = ()) -> list[AccessRule]:
+    """The rules to list a kind of facts."""
+    group = FACT_VERSIONS[kind][0].rpartition("/")[0]
+    places = namespaces if kind in NAMESPACED_FACTS and namespaces else ("",)
+    return [AccessRule(group, plural(kind), "list", namespace=place) for place in places]
 
 
 STATUS_RULES = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trainform.cluster import NotAllowed, NotFound
 from trainform.cluster.served import Served
 from trainform.k8s.fact_kinds import FACT_VERSIONS, NAMESPACED_FACTS
-from trainform.k8s.pulled.access import CONTROLLERS, KUEUE_CONFIGURATION, LISTED, AccessRule, plural
+from trainform.k8s.pulled.access import CONTROLLERS, KUEUE_CONFIGURATION, LISTED, AccessRule, list_rules
 from trainform.k8s.tree import Tree, metadata_of, name_of, table, tables, text
 from trainform.k8s.versions import ClusterVersion, parse_version
 
@@ -51,7 +51,6 @@ def fetch(client: Client, without: Collection[str], namespaces: Sequence[str]) -
 
 def _fetch_kind(client: Client, served: Served, kind: str, namespaces: Sequence[str], found: LiveFacts) -> None:
     versions = FACT_VERSIONS[kind]
-    rule = AccessRule(versions[0].rpartition("/")[0], plural(kind), "list")
     try:
         resource = served.find(versions, kind.partition(".")[0])
         if resource is None:
@@ -60,7 +59,7 @@ def _fetch_kind(client: Client, served: Served, kind: str, namespaces: Sequence[
         places = [*namespaces] if kind in NAMESPACED_FACTS and namespaces else [""]
         objects = [tree for place in places for tree in client.listed(resource, place)]
     except NotAllowed:
-        found.denied.append(rule)
+        found.denied += list_rules(kind, namespaces)
         return
     found.objects[kind] = [tree for tree in objects if _counts(tree, kind, namespaces)]
 

@@ -37,9 +37,15 @@ class Gathered(NamedTuple):
     outcome: Outcome
 
 
-def read_statuses(repository: Repository, files: Iterable[str]) -> list[LiveStatus]:
+def read_statuses(workspace: Workspace, files: Iterable[str]) -> list[LiveStatus]:
     """What `trainform status` printed, from files that the user named. Raises InvocationError."""
-    return [_status(repository, file) for file in files]
+    found = {file: _status(workspace.repository, file) for file in files}
+    known = [each.name for each in workspace.all_environments]
+    for file, status in found.items():
+        if status.environment not in known:
+            message = f'{file}: no environment "{status.environment}"; there are {", ".join(known)}'
+            raise InvocationError(message, "--live")
+    return [*found.values()]
 
 
 def _status(repository: Repository, file: str) -> LiveStatus:
