@@ -17,6 +17,9 @@ FLUX_LABEL = "kustomize.toolkit.fluxcd.io/name"
 """How engines mark what they applied: with the Application `prod-ml`, or the Kustomization `prod.ml`."""
 
 
+ORPHANED = "its marks are those of this environment, but it is not in git"
+
+
 def judged(namespace: str, name: str, git: Tree, live: Tree | None, workload: Tree | None) -> LiveJob:
     """A job that is in git."""
     jobset = name_of(git)

@@ -11,7 +11,7 @@ from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.paths import locked_jobs
 from trainform.k8s.pulled.access import STATUS_RULES, AccessRule
 from trainform.k8s.tree import Tree, metadata_of, name_of, text
-from trainform.review.live.judge import first_failed, is_orphan, judged, workloads_by_jobset
+from trainform.review.live.judge import ORPHANED, first_failed, is_orphan, judged, workloads_by_jobset
 from trainform.review.live.model import FailedPod, LiveJob, LiveStatus
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.versions import version_rendered
@@ -101,9 +101,8 @@ def _job(job: JobId, git: Tree, live: Mapping[Named, Tree], workloads: Mapping[N
 
 def _orphans(environment: str, rendered: RenderedJobSets, live: Mapping[Named, Tree]) -> list[LiveJob]:
     known = {(job[1], name_of(tree)) for job, tree in rendered.own.items()} | rendered.others
-    reason = "its marks are those of this environment, but it is not in git"
     return [
-        LiveJob(namespace, name, name, "orphaned", reason)
+        LiveJob(namespace, name, name, "orphaned", ORPHANED)
         for (namespace, name), tree in live.items()
         if (namespace, name) not in known and is_orphan(tree, environment)
     ]
