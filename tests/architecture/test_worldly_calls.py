@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "compiler" / "trainform"
 PLUGINS = ROOT / "plugins" / "trainform_plugins"
 
-EDGE = {"cli", "installed.py", "io", "keys", "local", "sdk", "testing.py", "workspace"}
+EDGE = {"cli", "cluster", "installed.py", "io", "keys", "local", "sdk", "testing.py", "workspace"}
 INNER = {"local/plan"}
 """Pure parts of rooms at the edge."""
 WORLDLY_MODULES = {

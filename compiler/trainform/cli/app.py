@@ -18,6 +18,7 @@ COMMANDS = (
     "completion",
     "diff",
     "explain",
+    "facts",
     "init",
     "job",
     "keys",
@@ -29,6 +30,7 @@ COMMANDS = (
     "retire",
     "run",
     "runtimes",
+    "status",
     "upgrade",
     "validate",
 )

@@ -167,6 +167,16 @@ def write(staging: Staging, file: str, data: bytes) -> None:
     _rename(_drafted(staging, data), target)
 
 
+def write_together(staging: Staging, files: Mapping[str, bytes]) -> None:
+    """Write files, all or none: each is complete in the staging folder before the first is moved into place."""
+    targets = {file: beneath(staging.root, file) for file in files}
+    drafts = {file: staging.path(f"{DRAFT}s/{file}") for file in files}
+    for file, data in files.items():
+        _lay_down(staging, drafts[file], data)
+    for file, target in targets.items():
+        _rename(drafts[file], target)
+
+
 def create(staging: Staging, file: str, data: bytes) -> None:
     """Write a new file that only this user may read, completely or not at all. Raises FileExistsError if anything is
     there, and OSError."""

@@ -75,7 +75,7 @@ class Workspace:
     def environments(self) -> list[EnvironmentInputs]:
         """Each environment that was asked for, without its jobs. Raises InvocationError for an unknown environment
         name."""
-        _check_asked(self.asked, self.all_environments, self.repository)
+        check_asked(self.asked, self.all_environments, self.repository)
         found = [each for each in self.all_environments if not self.asked or each.name in self.asked]
         reader = _Reader(self.repository)
         for each in found:
@@ -369,7 +369,8 @@ def _own(inputs: EnvironmentInputs, files: Sequence[str], repository: Repository
     return matching_paths(patterns, files)
 
 
-def _check_asked(asked: Sequence[str], found: Sequence[EnvironmentInputs], repository: Repository) -> None:
+def check_asked(asked: Sequence[str], found: Sequence[EnvironmentInputs], repository: Repository) -> None:
+    """Raises InvocationError for a name that is no environment."""
     known, folders = [each.name for each in found], repository.environments()
     for name in asked:
         if name not in known:

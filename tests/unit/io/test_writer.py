@@ -8,6 +8,8 @@ import os
 import pytest
 
 from trainform.io import exchange
+from trainform.io.files import write_bytes
+from trainform.io.links import LinkError
 from trainform.io.staging import Staging
 from trainform.io.writer import (
     JobChange,
@@ -18,6 +20,7 @@ from trainform.io.writer import (
     stage,
     stand_alone,
     write,
+    write_together,
 )
 
 FOLDER, LOCKS = "rendered/default/ml", ".trainform/locks/default/ml"
@@ -132,6 +135,28 @@ def test_a_failing_disk_leaves_the_old_file(root, staging, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write(staging, "a/b.yaml", b"2")
     assert (root / "a/b.yaml").read_text() == "1"
+
+
+def test_files_that_are_written_together_come_all_or_none(root, staging, monkeypatch):
+    """A full disk is noticed before the first file is replaced."""
+    write_together(staging, {"a/b.yaml": b"1", "c.yaml": b"1"})
+
+    def full(path, data, **options):
+        if path.endswith("c.yaml"):
+            raise OSError(28, "No space left on device")
+        write_bytes(path, data, **options)
+
+    monkeypatch.setattr("trainform.io.writer.write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_together(staging, {"a/b.yaml": b"2", "c.yaml": b"2"})
+    assert [(root / file).read_text() for file in ("a/b.yaml", "c.yaml")] == ["1", "1"]
+
+
+def test_files_that_are_written_together_follow_no_link(root, staging, tmp_path_factory):
+    (root / "a").symlink_to(tmp_path_factory.mktemp("outside"))
+    with pytest.raises(LinkError):
+        write_together(staging, {"b.yaml": b"1", "a/c.yaml": b"1"})
+    assert not (root / "b.yaml").exists()
 
 
 def test_removing_takes_empty_folders_along_and_no_others(root, staging):

@@ -26,15 +26,36 @@ if TYPE_CHECKING:
     help="Output format. markdown suits pull request comments.",
 )
 @click.option("--full", is_flag=True, help="Show long values whole, not only the part that changed (format text).")
+@click.option("--live", is_flag=True, help="Compare with a live cluster instead, by a server-side dry run.")
+@click.option("--kubeconfig", metavar="FILE", default="", help="With --live. Default: KUBECONFIG, else ~/.kube/config.")
+@click.option("--context", metavar="NAME", default="", help="With --live: a context. Default: the current one.")
+@click.option(
+    "--field-manager", metavar="NAME", default="", help="With --live: whose apply to try. Default: trainform."
+)
 @cache_option
 @repository_options
-def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env: tuple[str, ...]) -> int:
+def diff(
+    base: str,
+    form: str,
+    full: bool,
+    live: bool,
+    kubeconfig: str,
+    context: str,
+    field_manager: str,
+    no_cache: bool,
+    root: str | None,
+    env: tuple[str, ...],
+) -> int:
     """Show what a change does to the jobs, running ones included.
 
     Compares the working tree with a commit, or with a copy of the repository in another folder.
 
     A job can be new, deleted, restarted, changed in place, changed only while suspended, or behind (its runtime,
     its Environment or trainform changed, but the job stays as it is). The exit code is 1 if there is any such job.
+
+    With --live: what the cluster of an environment would do with its rendered objects, and what the API
+    server or a webhook refuses. Nothing is stored. The exit code is 1 if an object would be created or changed,
+    2 if one is refused.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.io.git import GitError, NoRepository
@@ -43,6 +64,10 @@ def diff(base: str, form: str, full: bool, no_cache: bool, root: str | None, env
 
     if full and form != "text":
         raise click.UsageError("--full is for format text: json always has whole values, the others are kept short")
+    if live:
+        return _live(chosen_root(root), env, (kubeconfig, context), field_manager, form, full)
+    if kubeconfig or context or field_manager:
+        raise click.UsageError("--kubeconfig, --context and --field-manager need --live")
     repository, problems = open_repository(chosen_root(root))
     try:
         found, outcome = compare(repository, problems, base, env, cached=not no_cache)
@@ -64,6 +89,29 @@ def print_difference(found: Diff, outcome: Outcome, form: str, full: bool = Fals
 
     _print(found, form, full)
     return report_failures(outcome.failures) or (FAULTY if outcome.errors() else DIFFERS if found.jobs else OK)
+
+
+def _live(root: str, env: tuple[str, ...], login: tuple[str, str], manager: str, form: str, full: bool) -> int:
+    from trainform.cli.options import is_verbose
+    from trainform.cli.streams import wants_colour
+    from trainform.cli.terminal import print_page, print_result, print_text
+    from trainform.cluster.connection import Login
+    from trainform.review.live.dry_run import KIND, render_live_diff, render_live_diff_markdown
+    from trainform.workspace.live.dry_run import MANAGER, dry_run
+
+    source = click.get_current_context().get_parameter_source("base")
+    if source is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError("--live compares with a cluster, and --base with a commit")
+    if form == "html":
+        raise click.UsageError("--live has the formats text, markdown and json")
+    found = dry_run(root, env, Login(*login), manager or MANAGER)
+    if form == "json":
+        print_result(KIND, **found.to_fields())
+    elif form == "markdown":
+        print_page(render_live_diff_markdown(found))
+    else:
+        print_text(render_live_diff(found, colour=wants_colour(sys.stdout), verbose=is_verbose(), full=full))
+    return FAULTY if found.has("refused") else DIFFERS if found.has("create", "change") else OK
 
 
 def _print(found: Diff, form: str, full: bool) -> None:

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 @command()
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Output file. Default: stdout.")
 @click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="The baseline to compare with.")
+@click.option(
+    "--live",
+    multiple=True,
+    metavar="FILE",
+    help="Show what runs, as `trainform status --format json` tells; one file for each environment.",
+)
 @repository_options
-def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]) -> int:
+def report(output: str | None, base: str, live: tuple[str, ...], root: str | None, env: tuple[str, ...]) -> int:
     """Write one self-contained HTML page about all jobs.
 
     The page shows jobs by environment, queue and framework; resource requests against Kueue quotas; frozen jobs
@@ -31,13 +37,14 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     from trainform.cli.errors import report_failures
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import folded
-    from trainform.review.report.model import Behind, Report
+    from trainform.review.report.model import Behind, Report, with_live
     from trainform.workspace.discovery import discover
-    from trainform.workspace.review.report import gather, one_line
+    from trainform.workspace.review.report import gather, one_line, read_statuses
 
     chosen = chosen_root(root)
     workspace = discover(chosen, env)
     workspace.refuse_sparse_checkout()
+    statuses = read_statuses(workspace, live)
     found = gather(workspace)
     compared = _compare(workspace, base)
     outcomes = [found.outcome, *([compared.outcome] if compared else [])]
@@ -45,7 +52,10 @@ def report(output: str | None, base: str, root: str | None, env: tuple[str, ...]
     print_diagnostics([each for outcome in outcomes for each in outcome.left_out()], sys.stderr)
     behind = tuple(Behind(cause.message, len(jobs)) for cause, jobs in found.behind.items())
     diff = compared.diff if compared else None
-    _write(Report(found.fleets, behind, tuple(map(one_line, errors)), diff, base if compared else ""), chosen, output)
+    fleets = with_live(found.fleets, statuses)
+    told = tuple(map(one_line, errors))
+    page = Report(fleets, behind, told, diff, base if compared else "", bool(statuses))
+    _write(page, chosen, output)
     failures = [failure for outcome in outcomes for failure in outcome.failures]
     return report_failures(failures) or (FAULTY if errors else OK)
 

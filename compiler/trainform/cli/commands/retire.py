@@ -36,7 +36,8 @@ DAY = 24 * 3600
     "--finished",
     multiple=True,
     metavar="[ENV=]FILE",
-    help="Only jobs that completed; FILE is the output of `kubectl get jobsets -A -o yaml`. One file per environment.",
+    help="Jobs that completed, as `trainform status --format json` or `kubectl get jobsets -A -o yaml` tells; one file "
+    "for each environment.",
 )
 @click.option("--failed", is_flag=True, help="With --finished: also jobs that failed.")
 @click.option(

@@ -53,7 +53,7 @@ the finished page. A zero-width space behind them prevents that."""
 def render_markdown(diff: Diff) -> str:
     """Markdown that fits in a comment: long lists are cut, with a count of what was omitted. Deletions and restarts
     come first, each collapsed; then jobs that are behind, the totals, and a glossary."""
-    head = [f"### trainform: {_escaped(headline(diff))}", ""]
+    head = [f"### trainform: {escaped(headline(diff))}", ""]
     tail = [*_behind(diff), *_totals(diff), *_meanings(diff)]
     room = LIMIT - _SPARE - _size(head) - _size(tail)
     return "\n".join([*head, *_jobs(diff, room), *tail]).rstrip() + "\n"
@@ -119,22 +119,22 @@ def _brief(story: Story) -> list[str]:
 
 def _briefest(story: Story) -> list[str]:
     """The title and the kinds of privileges, whose number is limited, unlike the author's names and values."""
-    kinds = dict.fromkeys(f"**{_escaped(each.kind)}**" for each in story.highlights if each.privilege)
+    kinds = dict.fromkeys(f"**{escaped(each.kind)}**" for each in story.highlights if each.privilege)
     return [f"- {_title(story)}", f"  - {', '.join(kinds)}: too long to be shown, `trainform diff` lists all", ""]
 
 
 def _title(story: Story) -> str:
-    head = f"<b>{_escaped(story.title)}</b> in {_escaped(story.environment)}"
-    told = f": {_escaped(story.consequence)}" if story.consequence else ""
+    head = f"<b>{escaped(story.title)}</b> in {escaped(story.environment)}"
+    told = f": {escaped(story.consequence)}" if story.consequence else ""
     return f"{head}{told}"
 
 
 def _highlights(story: Story) -> Iterator[str]:
     """A list that nothing folds, privileges first."""
     for each in _most_varied(story.highlights)[:_MOST_HIGHLIGHTS]:
-        label = f"**{_escaped(each.label)}**" if each.privilege else _escaped(each.label)
-        before = f"{_code(each.before)} → " if each.before else ""
-        yield f"  - {label} ({_escaped(each.places)}): {before}{_code(each.after)}"
+        label = f"**{escaped(each.label)}**" if each.privilege else escaped(each.label)
+        before = f"{code(each.before)} → " if each.before else ""
+        yield f"  - {label} ({escaped(each.places)}): {before}{code(each.after)}"
     if left := len(story.highlights[_MOST_HIGHLIGHTS:]):
         yield f"  - … and {left} more: `trainform diff` lists all"
 
@@ -151,7 +151,7 @@ def _folded(story: Story, title: str) -> list[str]:
     return [
         f"<details><summary>{title}</summary>",
         "",
-        *([_escaped(story.names(_MOST_NAMES)), ""] if story.is_long else []),
+        *([escaped(story.names(_MOST_NAMES)), ""] if story.is_long else []),
         *_reasons(story),
         "</details>",
         "",
@@ -161,7 +161,7 @@ def _folded(story: Story, title: str) -> list[str]:
 def _reasons(story: Story) -> Iterator[str]:
     """A table per object."""
     for thing, reasons in story.tables(_MOST_REASONS):
-        yield f"| {_code(thing)} | before | after | |"
+        yield f"| {code(thing)} | before | after | |"
         yield "|---|---|---|---|"
         yield from map(_row, reasons)
         yield ""
@@ -171,13 +171,13 @@ def _reasons(story: Story) -> Iterator[str]:
 
 
 def _row(reason: ReasonWords) -> str:
-    before, after = (_code(value) if value else "" for value in (reason.before, reason.after))
-    return f"| {_code(reason.field)} | {before} | {after} | {reason.marks} |"
+    before, after = (code(value) if value else "" for value in (reason.before, reason.after))
+    return f"| {code(reason.field)} | {before} | {after} | {reason.marks} |"
 
 
 def _behind(diff: Diff) -> list[str]:
     lines = list(behind_lines(diff))
-    told = [_escaped(line) for line in _bearable(lines[:_MOST_LINES])]
+    told = [escaped(line) for line in _bearable(lines[:_MOST_LINES])]
     if left := len(lines) - len(told):
         told.append(f"… and {counted(left, 'more reason')}")
     return ["> " + "\n>\n> ".join(told), ""] if told else []
@@ -197,7 +197,7 @@ def _totals(diff: Diff) -> list[str]:
 def _table(title: str, unit: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     if not rows:
         return []
-    head_line, *lines = (f"| {' | '.join(map(_escaped, row))} |" for row in (head, *rows))
+    head_line, *lines = (f"| {' | '.join(map(escaped, row))} |" for row in (head, *rows))
     shown = _bearable(lines[:_MOST_ROWS])
     told = [title, "", head_line, "|" + "---|" * len(head), *shown]
     if left := len(rows) - len(shown):
@@ -210,7 +210,7 @@ def _meanings(diff: Diff) -> list[str]:
     return [f"<sub>{'<br>'.join(told)}</sub>"] if told else []
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """A code span for a table cell: nothing in it is parsed as markdown, HTML, mention or link."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -218,6 +218,6 @@ def _code(text: str) -> str:
     return f"{fence}{space}{text}{space}{fence}".replace("|", "\\|")
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Escapes text outside of code for markdown and HTML."""
     return _ACTIVE.sub(lambda match: f"&#{ord(match[0])};" + "&#8203;" * (match[0] in _LINKING), text)

@@ -20,6 +20,7 @@ from trainform.review.diff.totals import Ask, Sum, ask_for
 if TYPE_CHECKING:
     from trainform.core.cluster.facts import Facts
     from trainform.review.cost.pricing import Pricing
+    from trainform.review.live.model import LiveJob, LiveStatus
 
 FRAMEWORK_LABEL = "trainer.kubeflow.org/framework"
 """Upstream's framework label of a runtime, also used by its SDK."""
@@ -64,6 +65,8 @@ class FleetJob(NamedTuple):
     verdict: str = ""
     reason: str = ""
     cost: Cost | None = None
+    live: str = ""
+    """Its state in the cluster, empty if nobody asked."""
 
     @property
     def environment(self) -> str:
@@ -134,13 +137,15 @@ class Behind(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything on the page. `diff` is relative to `base`, None without one."""
+    """Everything on the page. `diff` is relative to `base`, None without one. `is_live`: the states of jobs in their
+    clusters are known."""
 
     fleets: tuple[Fleet, ...]
     behind: tuple[Behind, ...] = ()
     errors: tuple[str, ...] = ()
     diff: Diff | None = None
     base: str = ""
+    is_live: bool = False
 
     @property
     def jobs(self) -> list[FleetJob]:
@@ -173,6 +178,22 @@ def fleet(
     ]
     quotas.sort(key=lambda quota: (not quota.is_gpu, quota.queue, quota.flavor, quota.resource))
     return Fleet(environment, judged, tuple(quotas))
+
+
+def with_live(fleets: Iterable[Fleet], statuses: Iterable[LiveStatus]) -> tuple[Fleet, ...]:
+    """The fleets with what became of each job, as `trainform status` printed it."""
+    known = {(status.environment, job.namespace, job.name): job for status in statuses for job in status.jobs}
+    return tuple(
+        each._replace(jobs=tuple(_with_state(job, known.get(job.known.id)) for job in each.jobs)) for each in fleets
+    )
+
+
+def _with_state(job: FleetJob, live: LiveJob | None) -> FleetJob:
+    if live is None or live.state == "orphaned":
+        return job
+    changes = [f"drifted: {change.field}" for change in live.drift]
+    notes = [f"cluster: {each}" for each in (live.reason, *changes, str(live.pod or "")) if each]
+    return job._replace(live=live.told, known=job.known._replace(notes=(*job.known.notes, *notes)))
 
 
 def _judged(job: FleetJob, verdict: JobVerdict, held: Capacity) -> FleetJob:

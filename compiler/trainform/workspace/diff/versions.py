@@ -55,7 +55,7 @@ def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, 
     objects: dict[JobId, list[Tree]] = {job: [] for job in jobs}
     for path in wanted:
         folder, _, name = path.rpartition("/")
-        objects[folders[folder]] += _objects(name, files.get(path))
+        objects[folders[folder]] += objects_in(name, files.get(path))
     return {job: Version.locked(objects[job], lock_in(files.get(lockfile_path(job)))) for job in jobs}
 
 
@@ -64,7 +64,7 @@ def version_rendered(locks: LockStore, job: JobId) -> Version:
     repository = locks.repository
     folder = job_folder(repository.settings.rendered, *job)
     files = folder_bytes(repository.root, folder)
-    objects = [tree for name, data in files.items() for tree in _objects(name, data)]
+    objects = [tree for name, data in files.items() for tree in objects_in(name, data)]
     return Version.locked(objects, locks.lock(job))
 
 
@@ -73,7 +73,8 @@ def version_compiled(job: CompiledJob, current: CurrentInputs) -> Version:
     return Version(job.objects, digest_of_job(job.document), job.document.file, current.pins(job))
 
 
-def _objects(name: str, data: bytes | None) -> list[Tree]:
+def objects_in(name: str, data: bytes | None) -> list[Tree]:
+    """The objects in a file of a rendered folder; none in what is no manifest."""
     if data is None or name == LIST or not name.endswith((".yaml", ".yml", ".json")):
         return []
     trees = (document.tree for document in load(name, data).documents)

@@ -15,6 +15,7 @@ from trainform.workspace.shared.beside import carried_with
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
     from trainform.k8s.tree import Tree
+    from trainform.review.live.model import LiveStatus
     from trainform.source import Document
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
@@ -86,6 +87,12 @@ def _has_ended(workspace: Workspace, job: Job, finished: Finished, outcomes: Col
         if not names or any(known.get((namespace, each)) not in outcomes for each in names):
             return False
     return True
+
+
+def outcomes_in(status: LiveStatus) -> dict[tuple[str, str], str]:
+    """The same from the document that `trainform status` prints."""
+    words = {"finished": "Completed", "failed": "Failed"}
+    return {(job.namespace, job.jobset): words[job.state] for job in status.jobs if job.state in words}
 
 
 def outcomes_of(jobsets: Iterable[Tree]) -> dict[tuple[str, str], str]:

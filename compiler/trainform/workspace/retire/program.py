@@ -15,17 +15,19 @@ from trainform.io.rehearsal import edited_copy
 from trainform.io.repository import open_repository
 from trainform.io.staging import Staging, writing
 from trainform.io.writer import remove, rewrite
+from trainform.review.live.model import status_of
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.difference import diff
 from trainform.workspace.diff.scope import watched
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.inputs import load
-from trainform.workspace.retire.choice import Criteria, choose, jobs_of, outcomes_of
+from trainform.workspace.retire.choice import Criteria, choose, jobs_of, outcomes_in, outcomes_of
 from trainform.workspace.retire.edit import Retirement, remove_jobs
 from trainform.workspace.selection import select
 
 if TYPE_CHECKING:
     from trainform.review.diff.model import Diff
+    from trainform.source import Document
 
 
 class Request(NamedTuple):
@@ -70,19 +72,30 @@ def _finished(workspace: Workspace, given: Sequence[str]) -> dict[str, dict[tupl
 
 
 def _outcomes(workspace: Workspace, given: str) -> tuple[str, dict[tuple[str, str], str]]:
+    """How JobSets ended: as kubectl prints them, or as `status --format json` does, which says of which environment."""
     names = [each.name for each in workspace.environments]
     environment, _, file = given.rpartition("=")
-    if not environment and len(names) == 1:
+    trees = [each.tree for each in _read(workspace, file)]
+    status = status_of(trees[0]) if len(trees) == 1 else None
+    if status and environment in ("", status.environment):
+        environment = status.environment
+    elif not environment and len(names) == 1:
         environment = names[0]
-    if environment not in names:
+    if environment not in names or (status and status.environment != environment):
         raise InvocationError(f'"{given}": write ENV=FILE, where ENV is one of {", ".join(names)}', "--finished")
+    if status:
+        return environment, outcomes_in(status)
+    return environment, outcomes_of(tree for tree in trees if tree.get("kind") == "JobSet")
+
+
+def _read(workspace: Workspace, file: str) -> list[Document]:
     data = workspace.repository.read(os.path.abspath(file))
     if isinstance(data, Diagnostic):
         raise InvocationError(f"{file}: {data.message}", "--finished")
     loaded = load(file, data)
     if has_errors(loaded.diagnostics):
         raise InvocationError(f"{file}: {loaded.diagnostics[0].message}", "--finished")
-    return environment, outcomes_of(each.tree for each in loaded.documents if each.tree.get("kind") == "JobSet")
+    return loaded.documents
 
 
 def _chosen(workspace: Workspace, asked: Sequence[str], criteria: Criteria) -> tuple[Retirement, list[Diagnostic]]:

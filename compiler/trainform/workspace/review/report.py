@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.cluster.facts import NO_FACTS
+from trainform.diagnostics import Diagnostic
 from trainform.io.repository import is_template
 from trainform.review.capacity.demand import demand_of
+from trainform.review.live.model import LiveStatus, status_of
 from trainform.review.report.model import Fleet, Known, fleet, framework_of
+from trainform.workspace import InvocationError
 from trainform.workspace.behind import Behind, behind, current_inputs
 from trainform.workspace.compilation import Outcome, compile_environments
 from trainform.workspace.frozen import FrozenJob, rendered_objects, take_frozen
+from trainform.workspace.inputs import load
 from trainform.workspace.review.capacity import UNREADABLE, has_sound_facts, pricing_of
 from trainform.workspace.selection import unselected_jobs
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
-    from trainform.diagnostics import Diagnostic
     from trainform.io.paths import JobId
     from trainform.io.repository import Repository
     from trainform.k8s.tree import Tree
@@ -31,6 +35,28 @@ class Gathered(NamedTuple):
     fleets: tuple[Fleet, ...]
     behind: Behind
     outcome: Outcome
+
+
+def read_statuses(workspace: Workspace, files: Iterable[str]) -> list[LiveStatus]:
+    """What `trainform status` printed, from files that the user named. Raises InvocationError."""
+    found = {file: _status(workspace.repository, file) for file in files}
+    known = [each.name for each in workspace.all_environments]
+    for file, status in found.items():
+        if status.environment not in known:
+            message = f'{file}: no environment "{status.environment}"; there are {", ".join(known)}'
+            raise InvocationError(message, "--live")
+    return [*found.values()]
+
+
+def _status(repository: Repository, file: str) -> LiveStatus:
+    data = repository.read(os.path.abspath(file))
+    if not isinstance(data, Diagnostic):
+        loaded = load(file, data)
+        found = status_of(loaded.documents[0].tree) if len(loaded.documents) == 1 else None
+        if found and not loaded.diagnostics:
+            return found
+    why = data.message if isinstance(data, Diagnostic) else "is not what `trainform status --format json` prints"
+    raise InvocationError(f"{file}: {why}", "--live")
 
 
 def gather(workspace: Workspace) -> Gathered:

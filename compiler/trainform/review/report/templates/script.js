@@ -3,7 +3,7 @@
   const root = document.documentElement;
   root.classList.add("js");
   const PAGE = 100, MOST_PODS = 24, MOST_DOTS = 8;
-  const FILTERS = ["env", "queue", "framework", "kueue", "state", "change"];
+  const COLUMNS = ["env", "queue", "framework", "kueue", "state", "change", "live"];
   const byId = (id) => document.getElementById(id);
 
   // A page in a sandbox may have no storage; the choice then lasts as long as the page.
@@ -102,11 +102,12 @@
       const images = steps[shape].flatMap((step) => step[5]);
       each.text = [each.cells[0], ...each.cells.slice(1, 4), texts[runtime], each.sweep?.[0], ...images].join("\n").toLowerCase();
     }
-    const controls = Object.fromEntries(["q", ...FILTERS].map((name) => [name, byId(name)]));
+    const filters = COLUMNS.filter((name) => byId(name));
+    const controls = Object.fromEntries(["q", ...filters].map((name) => [name, byId(name)]));
     // What is chosen are jobs, what is shown are entries: a job, or the chosen jobs of one sweep.
     let chosen = rows, entries = rows, shown = 0, sorted = [0, 1];
 
-    for (const name of FILTERS) {
+    for (const name of filters) {
       const values = [...new Set(rows.map((each) => each.cells[columns[name]]))].filter(Boolean).sort();
       controls[name].append(...values.map((value) => make("option", { text: value, value })));
       controls[name].parentElement.hidden = values.length < 2;
@@ -159,6 +160,7 @@
       tell("State", cells[columns.state]);
       for (const note of notes) tell("Note", texts[note]);
       tell("Change", cells[columns.change]);
+      tell("Cluster", cells[columns.live]);
       tell("Template", sweep?.[0]);
       const cell = make("td", { colspan: heads.length }, list);
       if (steps[shape].length) cell.append(pictureOf(steps[shape]), make("p", { name: "key muted", text: "A box is a pod, a dot in it a GPU; an arrow leads to what waits." }));

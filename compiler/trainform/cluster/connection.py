@@ -1,0 +1,145 @@
+"""The way to a cluster: the user's kubeconfig, as the client package `kubernetes` reads it, exec plugins included."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from trainform.cluster import ClusterError, NotLoggedIn, Unreachable
+from trainform.cluster.client import ApiAnswer, ApiRequest, Broken, Client
+
+INSTALL = 'pip install "trainform[cluster]"'
+CONNECT_TIMEOUT, READ_TIMEOUT = 10.0, 60.0
+"""Seconds."""
+
+LONGEST_ANSWER = 256 << 20
+"""Bytes of one answer, unpacked."""
+
+
+class Login(NamedTuple):
+    """Which cluster, and how to log in: files and a context that the user named. Without files, those of `KUBECONFIG`,
+    else `~/.kube/config`; in a pod without any of these, its service account."""
+
+    files: str = ""
+    context: str = ""
+
+
+class Connection(NamedTuple):
+    """`server` is the address, `context` the name in the kubeconfig; empty in a pod."""
+
+    client: Client
+    context: str
+    server: str
+
+
+def kubeconfig_files(login: Login) -> list[str]:
+    """The files that `connected` will read."""
+    named = login.files or os.environ.get("KUBECONFIG", "") or "~/.kube/config"
+    return [os.path.expanduser(each) for each in named.split(os.pathsep) if each]
+
+
+@contextmanager
+def connected(login: Login) -> Iterator[Connection]:
+    """A client of the cluster. Raises ClusterError. Certificates that the client package unpacks are removed at the
+    end."""
+    kubernetes = _client_package()
+    with tempfile.TemporaryDirectory(prefix="trainform-") as scratch:
+        configuration = kubernetes.client.Configuration()
+        context = _load(kubernetes, configuration, login, scratch)
+        try:
+            api = kubernetes.client.ApiClient(configuration)
+        except ValueError as error:  # such as a proxy of an unknown kind
+            raise Unreachable(f"no way to {configuration.host}: {_without_lines(error)}") from error
+        try:
+            yield Connection(Client(_transport(api, configuration)), context, str(configuration.host))
+        finally:
+            api.close()
+
+
+def _client_package() -> Any:
+    try:
+        import kubernetes
+        import kubernetes.client
+        import kubernetes.config
+    except ImportError as error:
+        raise ClusterError(f"this needs the client package of Kubernetes: {INSTALL}") from error
+    return kubernetes
+
+
+def _load(kubernetes: Any, configuration: Any, login: Login, scratch: str) -> str:
+    """Fill in address and credentials; the name of the context."""
+    files = kubeconfig_files(login)
+    if not (login.files or login.context or any(map(os.path.exists, files))):
+        try:
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+        except kubernetes.config.ConfigException as error:
+            message = f"no kubeconfig: {', '.join(files)} does not exist; name one with --kubeconfig or KUBECONFIG"
+            raise NotLoggedIn(message) from error
+        return ""
+    joined = os.pathsep.join(files)
+    try:
+        kubernetes.config.load_kube_config(
+            joined, login.context or None, configuration, persist_config=False, temp_file_path=scratch
+        )
+        _, active = kubernetes.config.list_kube_config_contexts(joined)
+    except kubernetes.config.ConfigException as error:
+        raise NotLoggedIn(f"{joined}: {_without_lines(error)}") from error
+    except Exception as error:  # a file of any content: the package raises what its parsers do
+        raise NotLoggedIn(f"{joined}: not a kubeconfig that can be read ({type(error).__name__})") from error
+    return login.context or str((active or {}).get("name", ""))
+
+
+def _without_lines(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _transport(api: Any, configuration: Any) -> Any:
+    import urllib3
+    from urllib3.exceptions import HTTPError, LocationValueError, ProxyError, SSLError
+
+    timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT)
+    pool = api.rest_client.pool_manager
+    host = str(configuration.host).rstrip("/")
+
+    def send(request: ApiRequest) -> ApiAnswer:
+        headers = {"Accept": request.accept, "User-Agent": "trainform"}
+        if request.content_type:
+            headers["Content-Type"] = request.content_type
+        headers |= {each["key"]: each["value"] for each in configuration.auth_settings().values()}
+        try:
+            answer = pool.request(
+                request.method,
+                host + request.path,
+                body=request.body or None,
+                headers=headers,
+                timeout=timeout,
+                retries=False,  # neither urllib3's own attempts, nor a redirect that would take the token elsewhere
+                preload_content=False,
+            )
+            body = answer.read(LONGEST_ANSWER + 1, decode_content=True)
+        except (SSLError, ProxyError, LocationValueError) as error:
+            raise Unreachable(f"cannot connect to {host}: {_without_lines(error)}") from error
+        except HTTPError as error:
+            raise Broken(_reason(error)) from error
+        if len(body) > LONGEST_ANSWER:
+            raise Unreachable(f"the answer to {request.path} is larger than {LONGEST_ANSWER >> 20} MiB")
+        answer.release_conn()
+        return ApiAnswer(answer.status, {key.lower(): value for key, value in answer.headers.items()}, body)
+
+    return send
+
+
+def _reason(error: Exception) -> str:
+    """In our own words: the package's name objects and addresses in memory."""
+    import urllib3.exceptions as kinds
+
+    reasons = (
+        (kinds.NewConnectionError, "the host cannot be reached, or refused the connection"),
+        (kinds.ConnectTimeoutError, f"no connection within {CONNECT_TIMEOUT:g} s"),
+        (kinds.ReadTimeoutError, f"no answer within {READ_TIMEOUT:g} s"),
+        (kinds.ProtocolError, "the connection was closed before the answer was complete"),
+    )
+    return next((told for kind, told in reasons if isinstance(error, kind)), type(error).__name__)
