@@ -21,6 +21,7 @@ COMMANDS = (
     "job",
     "keys",
     "krm",
+    "migrate",
     "plugins",
     "render",
     "report",

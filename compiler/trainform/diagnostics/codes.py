@@ -238,6 +238,25 @@ CODES: dict[str, str] = {
     "TF735": "object of another job",
     "TF736": "file names that are one on some file systems",
     "TF750": "folder is elsewhere in the git repository",
+    # TF85x and TF86x: `trainform migrate` (what old jobs have, and TrainJobs have not)
+    "TF850": "job that cannot be migrated",
+    "TF851": "roles with different pods",
+    "TF852": "elastic training",
+    "TF853": "number of processes in words",
+    "TF854": "restart policy that a Job lacks",
+    "TF855": "other clean-up of pods",
+    "TF856": "MPI implementation other than OpenMPI",
+    "TF857": "MPI without SSH",
+    "TF858": "gang setting without a place",
+    "TF859": "host name of the operator",
+    "TF860": "variable that the Trainer sets",
+    "TF861": "object that is not migrated",
+    "TF862": "field that the operator ignores",
+    "TF863": "generated name of an old job",
+    "TF864": "rendezvous settings of torchrun",
+    "TF865": "placeholder of another tool",
+    "TF866": "field of an older TrainJob without a successor",
+    "TF867": "layout that is not edited in place",
     # TF9xx: bugs in trainform and its plugins
     "TF901": "plugin failed",
     "TF902": "plugin edited an input in place",
@@ -257,8 +276,8 @@ _ALWAYS_ERRORS = re.compile(
 
 
 def is_adjustable(code: str) -> bool:
-    """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx and TF9xx
-    concern the repository and trainform, not what a job says."""
+    """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx, TF8xx and
+    TF9xx concern the repository, its migration and trainform, not what a job says."""
     deviation = DEVIATIONS.get(code.removeprefix("TF"))
     is_error = _ALWAYS_ERRORS.fullmatch(code) or (deviation is not None and deviation.severity == "error")
-    return not (is_error or code.startswith(("TF7", "TF9")))
+    return not (is_error or code.startswith(("TF7", "TF8", "TF9")))

@@ -1,0 +1,185 @@
+"""Jobs of `kubeflow.org`, taken apart: what the operators read of them, with their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.api.hints import better_name
+from trainform.diagnostics import Diagnostic
+from trainform.k8s.names import dns1035_label, dns1123_label
+from trainform.k8s.tree import Tree, name_of, number, table, tables, text
+
+if TYPE_CHECKING:
+    from trainform.diagnostics import Path, Severity
+    from trainform.source import Document
+
+
+class Kind(NamedTuple):
+    """A kind of job: where its replicas stand, its roles in the order of their ranks, and the operator's defaults: the
+    main container, its port, and what happens when a pod fails. `name` begins the names of its runtimes."""
+
+    name: str
+    replicas: str
+    roles: tuple[str, ...]
+    container: str
+    port_name: str
+    port: int
+    restart: str
+
+
+KINDS = {
+    "PyTorchJob": Kind(
+        "torch", "pytorchReplicaSpecs", ("Master", "Worker"), "pytorch", "pytorchjob-port", 23456, "OnFailure"
+    ),
+    "TFJob": Kind(
+        "tensorflow",
+        "tfReplicaSpecs",
+        ("Chief", "Master", "Worker", "PS", "Evaluator"),
+        "tensorflow",
+        "tfjob-port",
+        2222,
+        "Never",
+    ),
+    "XGBoostJob": Kind("xgboost", "xgbReplicaSpecs", ("Master", "Worker"), "xgboost", "xgboostjob-port", 9999, "Never"),
+    "JAXJob": Kind("jax", "jaxReplicaSpecs", ("Worker",), "jax", "jaxjob-port", 6666, "Never"),
+    "PaddleJob": Kind("paddle", "paddleReplicaSpecs", ("Master", "Worker"), "paddle", "master", 36543, "OnFailure"),
+    "MPIJob": Kind("mpi", "mpiReplicaSpecs", ("Launcher", "Worker"), "mpi", "mpi-port", 9999, "Never"),
+}
+"""Source: kubeflow/training-operator `pkg/apis/kubeflow.org/v1`."""
+
+GROUP = "kubeflow.org"
+MPI_OVER_SSH = "kubeflow.org/v2beta1"
+"""The MPI Operator's own version; in the others, mpirun reaches its workers with `kubectl exec`."""
+
+MOST_PODS = 10_000
+"""Most pods of a role: some frameworks are told the name of each."""
+
+
+class Replica(NamedTuple):
+    """One role of an old job: how many pods of which template, which `path` of the document says so, and what happens
+    when one fails."""
+
+    role: str
+    pods: int
+    template: Tree
+    restart: str
+    path: Path
+
+    @property
+    def pod_spec(self) -> Tree:
+        return table(self.template, "spec")
+
+
+@dataclass(slots=True)
+class OldJob:
+    """A job to migrate, and what is told about it."""
+
+    document: Document
+    kind: Kind
+    replicas: dict[str, Replica]
+    told: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def spec(self) -> Tree:
+        return table(self.document.tree, "spec")
+
+    @property
+    def name(self) -> str:
+        """Its name; of a generated one, the part that is written."""
+        metadata = table(self.document.tree, "metadata")
+        return name_of(self.document.tree) or text(metadata, "generateName").rstrip("-.")
+
+    @property
+    def total(self) -> int:
+        """The pods of all roles."""
+        return sum(replica.pods for replica in self.replicas.values())
+
+    @property
+    def is_over_ssh(self) -> bool:
+        return text(self.document.tree, "apiVersion") == MPI_OVER_SSH
+
+    def port(self, role: str) -> int:
+        """The port on which the role listens."""
+        for container in tables(self.replicas[role].pod_spec, "containers"):
+            for port in tables(container, "ports"):
+                if text(port, "name") == self.kind.port_name:
+                    return number(port, "containerPort") or self.kind.port
+        return self.kind.port
+
+    def main(self, replica: Replica) -> int:
+        """The index of the role's main container: of the operator's name, else the first."""
+        wanted = text(self.spec, "mainContainer") if self.kind.name == "mpi" else self.kind.container
+        names = [text(each, "name") for each in tables(replica.pod_spec, "containers")]
+        return names.index(wanted) if wanted in names else 0
+
+    def tell(self, code: str, path: Path, message: str, hint: str = "", severity: Severity = "warning") -> None:
+        """Report what is not as it was."""
+        place = self.document
+        self.told.append(Diagnostic(code, severity, message, hint, path, place, place.key_position(path)))
+
+    def refuse(self, path: Path, message: str, hint: str) -> None:
+        """Report why the job cannot be migrated."""
+        self.tell("TF850", path, message, hint, "error")
+
+    @property
+    def is_refused(self) -> bool:
+        return any(each.severity == "error" for each in self.told)
+
+    def unknown(self, path: Path, tree: Tree, known: Iterable[str]) -> None:
+        """Report every field below `path` that no operator reads."""
+        for key in tree:
+            if key not in known:
+                message = "the operator has no such field, so nothing follows from it here"
+                self.tell("TF862", (*path, key), message, "remove it")
+
+
+def take_apart(document: Document) -> OldJob:
+    """The job in a document of one of `KINDS`. What keeps it from being migrated is told as an error."""
+    kind = KINDS[text(document.tree, "kind")]
+    job = OldJob(document, kind, {})
+    path: Path = ("spec", kind.replicas)
+    found = table(job.spec, kind.replicas)
+    names = {name.lower(): name for name in found}
+    for role in kind.roles:
+        if (name := names.pop(role.lower(), None)) is not None:
+            replica = _replica(kind, role, table(found, name), (*path, name))
+            if replica.pods > 0:
+                job.replicas[role] = replica
+    for name in names.values():
+        roles = ", ".join(kind.roles)
+        job.tell(
+            "TF850", (*path, name), f"a {text(document.tree, 'kind')} has no such role", f"roles: {roles}", "error"
+        )
+    _check_names(job)
+    if not job.replicas:
+        message = f"the job has no pods: nothing in spec.{kind.replicas}"
+        job.refuse(("spec",), message, f"write spec.{kind.replicas}, as the operator reads it")
+    for replica in job.replicas.values():
+        if not tables(replica.pod_spec, "containers"):
+            job.tell(
+                "TF850", replica.path, f"{replica.role} has no containers", "write template.spec.containers", "error"
+            )
+        if replica.pods > MOST_PODS:
+            job.refuse(replica.path, f"{replica.role} has more than {MOST_PODS:,} pods", "write fewer replicas")
+    return job
+
+
+def _check_names(job: OldJob) -> None:
+    """The names of job and namespace are those of files, too."""
+    if not job.name:
+        job.refuse(("metadata",), "the job has no name", "write metadata.name")
+    elif reason := dns1035_label(job.name):
+        hint = f"write name: {better_name(job.name)}"
+        job.refuse(("metadata", "name"), f'"{job.name}" {reason}', hint)
+    namespace = table(job.document.tree, "metadata").get("namespace")
+    if namespace is not None and (reason := dns1123_label(str(namespace))):
+        job.refuse(("metadata", "namespace"), f'"{namespace}" {reason}', "write the name of a namespace")
+
+
+def _replica(kind: Kind, role: str, tree: Tree, path: Path) -> Replica:
+    default = 0 if (kind.name, role) == ("mpi", "Worker") else 1
+    count = number(tree, "replicas")
+    restart = text(tree, "restartPolicy") or kind.restart
+    return Replica(role, default if count is None else count, table(tree, "template"), restart, path)
