@@ -223,14 +223,14 @@ def _mpi(job: OldJob) -> Target:
         job.refuse(("spec", job.kind.replicas), "the job has no Launcher", "write one: it runs mpirun")
         launcher = next(iter(job.replicas.values()))
     _tell_of_mpi(job)
-    if worker is None:
-        return Target(groups=[Group(NODE_CONTAINER, launcher, 1, [])], nodes=1)
     as_node = job.spec.get("runLauncherAsWorker") is True
     theirs, ours = [variable("K_MPI_JOB_ROLE", "worker")], [variable("K_MPI_JOB_ROLE", "launcher")]
     if not job.is_over_ssh:
         theirs, ours = [], []
     if not as_node and (job.is_over_ssh or not _asks_for_gpus(launcher)):
         ours = [*ours, *NO_GPU]
+    if worker is None:
+        return Target(groups=[Group(NODE_CONTAINER, launcher, 1, ours)], nodes=1)
     settings: Tree = {"runLauncherAsNode": True} if as_node else {}
     if folder := text(job.spec, "sshAuthMountPath"):
         settings["sshAuthMountPath"] = folder

@@ -144,7 +144,7 @@ def take_apart(document: Document) -> OldJob:
     names = {name.lower(): name for name in found}
     for role in kind.roles:
         if (name := names.pop(role.lower(), None)) is not None:
-            replica = _replica(kind, role, table(found, name), (*path, name))
+            replica = _replica(job, role, table(found, name), (*path, name))
             if replica.pods > 0:
                 job.replicas[role] = replica
     for name in names.values():
@@ -178,8 +178,12 @@ def _check_names(job: OldJob) -> None:
         job.refuse(("metadata", "namespace"), f'"{namespace}" {reason}', "write the name of a namespace")
 
 
-def _replica(kind: Kind, role: str, tree: Tree, path: Path) -> Replica:
-    default = 0 if (kind.name, role) == ("mpi", "Worker") else 1
-    count = number(tree, "replicas")
-    restart = text(tree, "restartPolicy") or kind.restart
-    return Replica(role, default if count is None else count, table(tree, "template"), restart, path)
+def _replica(job: OldJob, role: str, tree: Tree, path: Path) -> Replica:
+    kind = job.kind
+    pods, default, restart = number(tree, "replicas"), 1, kind.restart
+    if (kind.name, role) == ("mpi", "Worker"):
+        default = 0
+    elif kind.name == "mpi" and job.is_over_ssh:  # there, the launcher is a Job
+        restart = "OnFailure"
+    pods = default if pods is None else pods
+    return Replica(role, pods, table(tree, "template"), text(tree, "restartPolicy") or restart, path)
