@@ -126,5 +126,5 @@ def test_the_story_shows_the_code_and_its_cure_ends_it(play: Play, code: str):
 
 
 def test_pages_of_the_repository_without_a_story_are_known():
-    without = [code for code in CODES if code.startswith(("TF7", "TF9")) and code not in STORIES]
+    without = [code for code in CODES if code.startswith(("TF7", "TF8", "TF9")) and code not in STORIES]
     assert without == UNTOLD

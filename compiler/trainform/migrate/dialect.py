@@ -42,7 +42,7 @@ class Modernized:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-class Change(NamedTuple):
+class Renewal(NamedTuple):
     """A change of an object's tree, and the same of its text."""
 
     tree: Callable[[Tree], None]
@@ -73,7 +73,7 @@ def modernize(documents: Sequence[Document]) -> Modernized:
     return done
 
 
-def _edited(document: Document, changes: Sequence[Change], told: list[Diagnostic]) -> str:
+def _edited(document: Document, changes: Sequence[Renewal], told: list[Diagnostic]) -> str:
     """The document's new text: with its comments, if it can be edited; else written anew."""
     from trainform.output.emitter import emit
 
@@ -107,7 +107,7 @@ def _told(code: str, severity: Any, message: str, hint: str, path: Path, documen
     return Diagnostic(code, severity, message, hint, path, document, document.key_position(path))
 
 
-def _changes(document: Document, told: list[Diagnostic]) -> list[Change]:
+def _changes(document: Document, told: list[Diagnostic]) -> list[Renewal]:
     """What differs from the current API, in a document that is edited from then on."""
     tree = document.tree
     changes = []
@@ -118,25 +118,25 @@ def _changes(document: Document, told: list[Diagnostic]) -> list[Change]:
     return changes + _changes_of_runtime(document, told)
 
 
-def _value(path: Path, value: Any) -> Change:
+def _value(path: Path, value: Any) -> Renewal:
     def change(tree: Tree) -> None:
         value_at(tree, path[:-1], tree)[path[-1]] = value
 
-    return Change(change, lambda editor: editor.replace_value(path, str(value)))
+    return Renewal(change, lambda editor: editor.replace_value(path, str(value)))
 
 
-def _removal(path: Path) -> Change:
-    return Change(lambda tree: value_at(tree, path[:-1]).pop(path[-1]), lambda editor: editor.remove(path))
+def _removal(path: Path) -> Renewal:
+    return Renewal(lambda tree: value_at(tree, path[:-1]).pop(path[-1]), lambda editor: editor.remove(path))
 
 
-def _renaming(field: str, name: str) -> Change:
+def _renaming(field: str, name: str) -> Renewal:
     def change(tree: Tree) -> None:
         tree["spec"] = {name if key == field else key: value for key, value in tree["spec"].items()}
 
-    return Change(change, lambda editor: editor.rename(("spec", field), name))
+    return Renewal(change, lambda editor: editor.rename(("spec", field), name))
 
 
-def _changes_of_job(document: Document, told: list[Diagnostic]) -> list[Change]:
+def _changes_of_job(document: Document, told: list[Diagnostic]) -> list[Renewal]:
     spec = table(document.tree, "spec")
     changes = []
     trainer = next((name for name in ("trainer", "trainerConfig") if name in spec), "trainer")
@@ -156,14 +156,14 @@ def _changes_of_job(document: Document, told: list[Diagnostic]) -> list[Change]:
     return changes + [_renaming(old, new) for old, new in RENAMED.items() if old in spec and new not in spec]
 
 
-def _elastic(document: Document, told: list[Diagnostic], path: Path) -> Change:
+def _elastic(document: Document, told: list[Diagnostic], path: Path) -> Renewal:
     message = "elastic training was removed in Trainer 2.2: the number of nodes is fixed"
     hint = "write spec.trainer.numNodes in the TrainJob, and failurePolicy.maxRestarts in the runtime's JobSet"
     told.append(_told("TF852", "warning", message, hint, path, document))
     return _removal(path)
 
 
-def _configs(document: Document, told: list[Diagnostic]) -> list[Change]:
+def _configs(document: Document, told: list[Diagnostic]) -> list[Renewal]:
     """`datasetConfig` and `modelConfig`, which are the initializer now."""
     spec = table(document.tree, "spec")
     old = [name for name in CONFIGS if isinstance(spec.get(name), dict)]
@@ -193,10 +193,10 @@ def _configs(document: Document, told: list[Diagnostic]) -> list[Change]:
         for name in old[1:]:
             editor.remove(("spec", name))
 
-    return [Change(change, edit)]
+    return [Renewal(change, edit)]
 
 
-def _patches(spec: Tree) -> list[Change]:
+def _patches(spec: Tree) -> list[Renewal]:
     """Overrides, and labels and annotations of the JobSet, which are patches of the runtime now."""
     overrides = next((name for name in OVERRIDES if isinstance(spec.get(name), list)), "")
     marks = {name: spec[name] for name in MARKS if isinstance(spec.get(name), dict)}
@@ -228,7 +228,7 @@ def _patches(spec: Tree) -> list[Change]:
             lines = _nested(editor, ("spec", overrides), lines if first else [], len(first))
         editor.write(("spec", place), lines)
 
-    return [Change(change, edit)]
+    return [Renewal(change, edit)]
 
 
 def _manager(index: int) -> str:
@@ -316,7 +316,7 @@ def _names(entry: Entry) -> Any:
     return read(entry.value)
 
 
-def _changes_of_runtime(document: Document, told: list[Diagnostic]) -> list[Change]:
+def _changes_of_runtime(document: Document, told: list[Diagnostic]) -> list[Renewal]:
     torch = value_at(document.tree, TORCH)
     gone = [key for key in ("numProcPerNode", "elasticPolicy") if isinstance(torch, dict) and key in torch]
     for key in gone:
@@ -335,4 +335,4 @@ def _changes_of_runtime(document: Document, told: list[Diagnostic]) -> list[Chan
     def change(tree: Tree) -> None:
         value_at(tree, TORCH[:-1])["torch"] = {}
 
-    return [Change(change, lambda editor: editor.write_tree(TORCH, {"torch": {}}))]
+    return [Renewal(change, lambda editor: editor.write_tree(TORCH, {"torch": {}}))]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.k8s.tree import Tree, number, sequence, table, tables, text, texts
 from trainform.migrate.old import OldJob, Replica
-from trainform.migrate.target import GLOBAL_INDEX, Group, Target, field_variable, index_variable, variable
+from trainform.migrate.target import GLOBAL_INDEX, RolePods, Target, field_variable, index_variable, variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,12 +47,12 @@ def _torch(job: OldJob) -> Target:
     port = job.port(first.role)
     own = [UNBUFFERED, *_max_restarts(job)]
     if _alike(job):
-        node = Group(NODE_CONTAINER, first, job.total, own)
+        node = RolePods(NODE_CONTAINER, first, job.total, own)
         if has_master and _reads_rendezvous(first):
             ranks = _rendezvous(node.host(job.name), port, world, index_variable("RANK"))
             node = node._replace(variables=[*own, *ranks])
         return Target(groups=[node], nodes=job.total, framework="torch", processes=processes)
-    host = Group(NODE_CONTAINER, first, 1, []).host(job.name)
+    host = RolePods(NODE_CONTAINER, first, 1, []).host(job.name)
     shared = [
         *own,
         variable("PET_NNODES", job.total),
@@ -71,8 +71,8 @@ def _first_and_others(job: OldJob, variables: Callable[[Tree], list[Tree]]) -> T
     """A replicated job for each of two roles; pods are ranked through both. The job is done when the first one is."""
     first, *others = job.replicas.values()
     told = variables(field_variable("RANK", GLOBAL_INDEX))
-    groups = [Group(NODE_CONTAINER, first, first.pods, told)]
-    groups += [Group(other.role.lower(), other, other.pods, told, apart=True) for other in others]
+    groups = [RolePods(NODE_CONTAINER, first, first.pods, told)]
+    groups += [RolePods(other.role.lower(), other, other.pods, told, apart=True) for other in others]
     return Target(groups=groups, nodes=first.pods, jobset=_done_with(NODE_CONTAINER))
 
 
@@ -122,7 +122,7 @@ def _max_restarts(job: OldJob) -> list[Tree]:
 
 def _jax(job: OldJob) -> Target:
     worker = job.replicas["Worker"]
-    node = Group(NODE_CONTAINER, worker, worker.pods, [])
+    node = RolePods(NODE_CONTAINER, worker, worker.pods, [])
     variables = [
         UNBUFFERED,
         variable("COORDINATOR_ADDRESS", node.host(job.name)),
@@ -136,18 +136,19 @@ def _jax(job: OldJob) -> Target:
 def _xgboost(job: OldJob) -> Target:
     first = next(iter(job.replicas.values()))
     alike = _alike(job)
-    node = Group(NODE_CONTAINER, first, job.total, [])
+    node = RolePods(NODE_CONTAINER, first, job.total, [])
     workers = job.replicas.get("Worker")
     hosts = [node.host(job.name, index) for index in range(first.pods, job.total)]
     if workers and not alike:
-        apart = Group("worker", workers, workers.pods, [], apart=True)
+        apart = RolePods("worker", workers, workers.pods, [], apart=True)
         hosts = [apart.host(job.name, index) for index in range(workers.pods)]
     port = job.port(first.role)
 
     def variables(rank: Tree) -> list[Tree]:
-        cluster = [variable("WORKER_PORT", job.port("Worker")), variable("WORKER_ADDRS", ",".join(hosts))]
-        told = _rendezvous(node.host(job.name), port, job.total, rank)
-        return [UNBUFFERED, *told, *(cluster if workers else ())]
+        told = [UNBUFFERED, *_rendezvous(node.host(job.name), port, job.total, rank)]
+        if workers:  # for LightGBM
+            told += [variable("WORKER_PORT", job.port("Worker")), variable("WORKER_ADDRS", ",".join(hosts))]
+        return told
 
     if alike:
         groups = [node._replace(variables=variables(index_variable("RANK")))]
@@ -162,7 +163,7 @@ def _paddle(job: OldJob) -> Target:
     port = job.port(first.role)
     rest = others[0] if others else first
     waiting = rest.pods if others else first.pods - 1
-    host = Group(NODE_CONTAINER, first, 1, []).host(job.name)
+    host = RolePods(NODE_CONTAINER, first, 1, []).host(job.name)
     shared = [UNBUFFERED, variable("PADDLE_JOB_ID", job.name), variable("PADDLE_NNODES", job.total)]
     first_ones = [
         *shared,
@@ -176,9 +177,9 @@ def _paddle(job: OldJob) -> Target:
         *([variable("PADDLE_TRAINER_NUM", 1)] if has_servers else ()),
     ]
     leading = first.pods if others else 1
-    groups = [Group(NODE_CONTAINER, first, leading, first_ones)]
+    groups = [RolePods(NODE_CONTAINER, first, leading, first_ones)]
     if waiting:
-        groups.append(Group("worker", rest, waiting, theirs))
+        groups.append(RolePods("worker", rest, waiting, theirs))
     return Target(groups=groups, nodes=leading, jobset=_done_with(NODE_CONTAINER) if has_servers else {})
 
 
@@ -188,7 +189,7 @@ def _tensorflow(job: OldJob) -> Target:
     groups = []
     for role in roles:
         replica = job.replicas[role]
-        groups.append(Group(NODE_CONTAINER if role == chief else role.lower(), replica, replica.pods, []))
+        groups.append(RolePods(NODE_CONTAINER if role == chief else role.lower(), replica, replica.pods, []))
     cluster = {
         group.replica.role.lower(): [
             f"{group.host(job.name, index)}:{job.port(group.replica.role)}" for index in range(group.pods)
@@ -230,15 +231,15 @@ def _mpi(job: OldJob) -> Target:
     if not as_node and (job.is_over_ssh or not _asks_for_gpus(launcher)):
         ours = [*ours, *NO_GPU]
     if worker is None:
-        return Target(groups=[Group(NODE_CONTAINER, launcher, 1, ours)], nodes=1)
+        return Target(groups=[RolePods(NODE_CONTAINER, launcher, 1, ours)], nodes=1)
     settings: Tree = {"runLauncherAsNode": True} if as_node else {}
     if folder := text(job.spec, "sshAuthMountPath"):
         settings["sshAuthMountPath"] = folder
     waits = {"dependsOn": [{"name": NODE_CONTAINER, "status": "Ready"}]}
     return Target(
         groups=[
-            Group(NODE_CONTAINER, _with_sshd(job, worker), worker.pods, [], fixed=theirs),
-            Group("launcher", launcher, 1, [], fixed=ours, settings=waits),
+            RolePods(NODE_CONTAINER, _with_sshd(job, worker), worker.pods, [], fixed=theirs),
+            RolePods("launcher", launcher, 1, [], fixed=ours, settings=waits),
         ],
         trainer="launcher",
         nodes=worker.pods + as_node,

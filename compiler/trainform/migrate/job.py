@@ -13,10 +13,8 @@ from trainform.migrate.old import OldJob, take_apart
 from trainform.migrate.pods import split
 from trainform.migrate.policies import (
     QUEUE,
-    RUN,
-    RUN_FIELDS,
-    SPEC_FIELDS,
-    Gang,
+    GangPolicy,
+    check_fields,
     fields_of_job,
     fields_of_jobset,
     gang_of,
@@ -53,12 +51,10 @@ class Migrated(NamedTuple):
 def migrate_job(document: Document) -> Migrated:
     """A document of one of the old kinds as a TrainJob. Never raises for bad input."""
     job = take_apart(document)
-    if job.is_refused:
+    check_fields(job)
+    target = None if job.is_refused else target_of(job)
+    if target is None or job.is_refused:
         return Migrated(document, None, None, frozenset(), job.told)
-    target = target_of(job)
-    if job.is_refused:
-        return Migrated(document, None, None, frozenset(), job.told)
-    _tell_of_fields(job)
     tell_of_elasticity(job)
     gang = gang_of(job)
     parts = {group.name: split(job, target, group, gang) for group in target.groups}
@@ -90,7 +86,7 @@ def _ordered(trainer: Tree) -> Tree:
     return {key: trainer[key] for key in _TRAINER if key in trainer}
 
 
-def _runtime_spec(job: OldJob, target: Target, replicated_jobs: list[Tree], gang: Gang) -> Tree:
+def _runtime_spec(job: OldJob, target: Target, replicated_jobs: list[Tree], gang: GangPolicy) -> Tree:
     policy: Tree = {"numNodes": 1}
     if target.framework:
         policy[target.framework] = target.settings
@@ -124,7 +120,7 @@ def _runtime(job: OldJob, target: Target, spec: Tree) -> Tree:
     return {"apiVersion": API_VERSION, "kind": "ClusterTrainingRuntime", "metadata": metadata, "spec": spec}
 
 
-def _metadata(job: OldJob, gang: Gang) -> Tree:
+def _metadata(job: OldJob, gang: GangPolicy) -> Tree:
     found = metadata_of(job.document.tree)
     kept: Tree = {"name": job.name}
     for key in ("namespace", "labels"):
@@ -143,18 +139,6 @@ def _metadata(job: OldJob, gang: Gang) -> Tree:
             message = "only a server writes this field: it is left out"
             job.tell("TF107", ("metadata", key), message, severity="info")
     return kept
-
-
-def _tell_of_fields(job: OldJob) -> None:
-    """Report fields that no version of the operator has."""
-    known = ("runPolicy", job.kind.replicas, *SPEC_FIELDS.get(job.kind.name, ()), *RUN_FIELDS)
-    job.unknown(("spec",), job.spec, known)
-    job.unknown(RUN, table(job.spec, "runPolicy"), RUN_FIELDS)
-    replicas = table(job.spec, job.kind.replicas)
-    for name in replicas:
-        job.unknown(("spec", job.kind.replicas, name), table(replicas, name), ("replicas", "restartPolicy", "template"))
-    tree = {key: value for key, value in job.document.tree.items() if key != "status"}
-    job.unknown((), tree, ("apiVersion", "kind", "metadata", "spec"))
 
 
 def _words(value: object) -> set[str]:

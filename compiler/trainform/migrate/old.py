@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 
-class Kind(NamedTuple):
+class OldKind(NamedTuple):
     """A kind of job: where its replicas stand, its roles in the order of their ranks, and the operator's defaults: the
     main container, its port, and what happens when a pod fails. `name` begins the names of its runtimes."""
 
@@ -30,10 +29,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "PyTorchJob": Kind(
+    "PyTorchJob": OldKind(
         "torch", "pytorchReplicaSpecs", ("Master", "Worker"), "pytorch", "pytorchjob-port", 23456, "OnFailure"
     ),
-    "TFJob": Kind(
+    "TFJob": OldKind(
         "tensorflow",
         "tfReplicaSpecs",
         ("Chief", "Master", "Worker", "PS", "Evaluator"),
@@ -42,10 +41,12 @@ KINDS = {
         2222,
         "Never",
     ),
-    "XGBoostJob": Kind("xgboost", "xgbReplicaSpecs", ("Master", "Worker"), "xgboost", "xgboostjob-port", 9999, "Never"),
-    "JAXJob": Kind("jax", "jaxReplicaSpecs", ("Worker",), "jax", "jaxjob-port", 6666, "Never"),
-    "PaddleJob": Kind("paddle", "paddleReplicaSpecs", ("Master", "Worker"), "paddle", "master", 36543, "OnFailure"),
-    "MPIJob": Kind("mpi", "mpiReplicaSpecs", ("Launcher", "Worker"), "mpi", "mpi-port", 9999, "Never"),
+    "XGBoostJob": OldKind(
+        "xgboost", "xgbReplicaSpecs", ("Master", "Worker"), "xgboost", "xgboostjob-port", 9999, "Never"
+    ),
+    "JAXJob": OldKind("jax", "jaxReplicaSpecs", ("Worker",), "jax", "jaxjob-port", 6666, "Never"),
+    "PaddleJob": OldKind("paddle", "paddleReplicaSpecs", ("Master", "Worker"), "paddle", "master", 36543, "OnFailure"),
+    "MPIJob": OldKind("mpi", "mpiReplicaSpecs", ("Launcher", "Worker"), "mpi", "mpi-port", 9999, "Never"),
 }
 """Source: kubeflow/training-operator `pkg/apis/kubeflow.org/v1`."""
 
@@ -77,7 +78,7 @@ class OldJob:
     """A job to migrate, and what is told about it."""
 
     document: Document
-    kind: Kind
+    kind: OldKind
     replicas: dict[str, Replica]
     told: list[Diagnostic] = field(default_factory=list)
 
@@ -127,24 +128,40 @@ class OldJob:
     def is_refused(self) -> bool:
         return any(each.severity == "error" for each in self.told)
 
-    def unknown(self, path: Path, tree: Tree, known: Iterable[str]) -> None:
-        """Report every field below `path` that no operator reads."""
-        for key in tree:
-            if key not in known:
+    def check(self, path: Path, tree: Tree, fields: Fields) -> None:
+        """Report the fields of the tree at `path` that no operator reads, and values of another type."""
+        for key, value in tree.items():
+            types = fields.get(key)
+            if types is None:
                 message = "the operator has no such field, so nothing follows from it here"
                 self.tell("TF862", (*path, key), message, "remove it")
+            elif value is not None and type(value) not in types:
+                self.refuse((*path, key), f"must be {_NAMES[types[0]]}", "write it as the operator reads it")
+
+
+Fields = dict[str, tuple[type, ...]]
+"""The types of values by field."""
+
+_NAMES = {int: "a whole number", str: "a string", bool: "true or false", dict: "a mapping", list: "a list"}
+
+DOCUMENT: Fields = {"apiVersion": (str,), "kind": (str,), "metadata": (dict,), "spec": (dict,), "status": (dict,)}
+REPLICA: Fields = {"replicas": (int,), "restartPolicy": (str,), "template": (dict,)}
 
 
 def take_apart(document: Document) -> OldJob:
     """The job in a document of one of `KINDS`. What keeps it from being migrated is told as an error."""
     kind = KINDS[text(document.tree, "kind")]
     job = OldJob(document, kind, {})
+    job.check((), document.tree, DOCUMENT)
     path: Path = ("spec", kind.replicas)
     found = table(job.spec, kind.replicas)
+    for name in found:
+        job.check((*path, name), table(found, name), REPLICA)
     names = {name.lower(): name for name in found}
     for role in kind.roles:
-        if (name := names.pop(role.lower(), None)) is not None:
-            replica = _replica(job, role, table(found, name), (*path, name))
+        own = names.pop(role.lower(), "")
+        if own:
+            replica = _replica(job, role, table(found, own), (*path, own))
             if replica.pods > 0:
                 job.replicas[role] = replica
     for name in names.values():

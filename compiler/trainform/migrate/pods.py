@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.k8s.tree import Tree, copied, table, tables, text
-from trainform.migrate.policies import Gang, restarts
+from trainform.migrate.policies import GangPolicy, restarts
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
     from trainform.migrate.old import OldJob
-    from trainform.migrate.target import Group, Target
+    from trainform.migrate.target import RolePods, Target
 
 OF_TRAINER = {"image": "image", "command": "command", "args": "args", "env": "env", "resources": "resourcesPerNode"}
 """By the container's field: the field of `spec.trainer` that sets it."""
@@ -40,7 +40,7 @@ class Split(NamedTuple):
     trainer: Tree
 
 
-def split(job: OldJob, target: Target, group: Group, gang: Gang) -> Split:
+def split(job: OldJob, target: Target, group: RolePods, gang: GangPolicy) -> Split:
     """The replicated job of a group. Only the trainer's has fields that the TrainJob sets."""
     is_trainer = group.name == target.trainer
     template = _with_hosts(job, target, group)
@@ -80,7 +80,7 @@ def _container(main: Tree) -> Tree:
     }
 
 
-def _pod_spec(target: Target, gang: Gang, spec: Tree, pod_fields: Tree) -> Tree:
+def _pod_spec(target: Target, gang: GangPolicy, spec: Tree, pod_fields: Tree) -> Tree:
     new = {**pod_fields, **{key: value for key, value in spec.items() if key != "restartPolicy"}}
     if gang.priority_class:
         new.setdefault("priorityClassName", gang.priority_class)
@@ -89,7 +89,7 @@ def _pod_spec(target: Target, gang: Gang, spec: Tree, pod_fields: Tree) -> Tree:
     return new
 
 
-def _counts(target: Target, group: Group) -> Tree:
+def _counts(target: Target, group: RolePods) -> Tree:
     """How many pods a Job has, where not the TrainJob's `numNodes` says so."""
     if group.pods == 1 or group.apart or group.name == target.trainer or target.framework == "mpi":
         return {}
@@ -126,7 +126,7 @@ def _renamed(value: Any, old_name: str) -> Any:
     return [_renamed(each, old_name) for each in value] if isinstance(value, list) else value
 
 
-def _variables(job: OldJob, target: Target, group: Group, main: Tree) -> list[Tree]:
+def _variables(job: OldJob, target: Target, group: RolePods, main: Tree) -> list[Tree]:
     """The container's variables, then those that the operator sets: of one name, the last counts."""
     reserved = RESERVED.get(target.framework) if group.name == target.trainer else None
     index = job.main(group.replica)
@@ -146,7 +146,7 @@ def _variables(job: OldJob, target: Target, group: Group, main: Tree) -> list[Tr
     return [*named.values(), *group.variables]
 
 
-def _with_hosts(job: OldJob, target: Target, group: Group) -> Tree:
+def _with_hosts(job: OldJob, target: Target, group: RolePods) -> Tree:
     """The template, with new names for the hosts that the operator's Services gave to pods."""
     name = re.escape(job.name)
     roles = "|".join(role.lower() for role in job.replicas)
@@ -188,7 +188,7 @@ def _host(job: OldJob, target: Target, role: str, index: int) -> str:
     return _in_groups(job, target.groups, index)
 
 
-def _in_groups(job: OldJob, groups: list[Group], index: int) -> str:
+def _in_groups(job: OldJob, groups: list[RolePods], index: int) -> str:
     for group in groups:
         if index < group.pods:
             return group.host(job.name, index)

@@ -10,38 +10,69 @@ from trainform.k8s.tree import Tree, number, table, text
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
-    from trainform.migrate.old import OldJob, Replica
+    from trainform.migrate.old import Fields, OldJob, Replica
 
 RUN: Path = ("spec", "runPolicy")
 SCHEDULING: Path = (*RUN, "schedulingPolicy")
 ELASTIC: Path = ("spec", "elasticPolicy")
 
-RUN_FIELDS = (
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "cleanPodPolicy",
-    "managedBy",
-    "schedulingPolicy",
-    "suspend",
-    "ttlSecondsAfterFinished",
-)
-SCHEDULING_FIELDS = ("minAvailable", "minResources", "priorityClass", "queue", "scheduleTimeoutSeconds")
-RENDEZVOUS_FIELDS = ("rdzvBackend", "rdzvConf", "rdzvHost", "rdzvId", "rdzvPort", "standalone")
-ELASTIC_FIELDS = ("maxReplicas", "maxRestarts", "metrics", "minReplicas", "nProcPerNode", *RENDEZVOUS_FIELDS)
-SPEC_FIELDS = {
-    "torch": ("elasticPolicy", "nprocPerNode"),
-    "tensorflow": ("enableDynamicWorker", "successPolicy"),
-    "paddle": ("elasticPolicy",),
-    "mpi": (
-        "launcherCreationPolicy",
-        "mainContainer",
-        "mpiImplementation",
-        "runLauncherAsWorker",
-        "slotsPerWorker",
-        "sshAuthMountPath",
-    ),
+RUN_FIELDS: Fields = {
+    "activeDeadlineSeconds": (int,),
+    "backoffLimit": (int,),
+    "cleanPodPolicy": (str,),
+    "managedBy": (str,),
+    "schedulingPolicy": (dict,),
+    "suspend": (bool,),
+    "ttlSecondsAfterFinished": (int,),
+}
+SCHEDULING_FIELDS: Fields = {
+    "minAvailable": (int,),
+    "minResources": (dict,),
+    "priorityClass": (str,),
+    "queue": (str,),
+    "scheduleTimeoutSeconds": (int,),
+}
+RENDEZVOUS_FIELDS: Fields = {
+    "rdzvBackend": (str,),
+    "rdzvConf": (list,),
+    "rdzvHost": (str,),
+    "rdzvId": (str,),
+    "rdzvPort": (int,),
+    "standalone": (bool,),
+}
+ELASTIC_FIELDS: Fields = {
+    "maxReplicas": (int,),
+    "maxRestarts": (int,),
+    "metrics": (list,),
+    "minReplicas": (int,),
+    "nProcPerNode": (int,),
+    **RENDEZVOUS_FIELDS,
+}
+SPEC_FIELDS: dict[str, Fields] = {
+    "torch": {"elasticPolicy": (dict,), "nprocPerNode": (str, int)},
+    "tensorflow": {"enableDynamicWorker": (bool,), "successPolicy": (str,)},
+    "paddle": {"elasticPolicy": (dict,)},
+    "mpi": {
+        "launcherCreationPolicy": (str,),
+        "mainContainer": (str,),
+        "mpiImplementation": (str,),
+        "runLauncherAsWorker": (bool,),
+        "slotsPerWorker": (int,),
+        "sshAuthMountPath": (str,),
+    },
 }
 """By the kind's name: fields of `spec` besides the replicas and the run policy."""
+
+
+def check_fields(job: OldJob) -> None:
+    """Report fields that the operator does not have, and values that it would refuse."""
+    spec, policy = job.spec, table(job.spec, "runPolicy")
+    own: Fields = {"runPolicy": (dict,), job.kind.replicas: (dict,), **SPEC_FIELDS.get(job.kind.name, {})}
+    job.check(("spec",), spec, own | RUN_FIELDS)
+    job.check(RUN, policy, RUN_FIELDS)
+    job.check(path_of(job, "schedulingPolicy"), table(run_policy(job), "schedulingPolicy"), SCHEDULING_FIELDS)
+    job.check(ELASTIC, table(spec, "elasticPolicy"), ELASTIC_FIELDS)
+
 
 V1_OPERATORS = ("kubeflow.org/training-operator", "kubeflow.org/mpi-operator")
 
@@ -50,7 +81,7 @@ VOLCANO = "volcano"
 COSCHEDULING = "scheduler-plugins-scheduler"
 
 
-class Gang(NamedTuple):
+class GangPolicy(NamedTuple):
     """A `podGroupPolicy`, Volcano's queue, and the priority class of pods without one; each may be empty."""
 
     policy: Tree
@@ -104,11 +135,10 @@ def fields_of_jobset(job: OldJob) -> Tree:
     return {"ttlSecondsAfterFinished": seconds}
 
 
-def gang_of(job: OldJob) -> Gang:
+def gang_of(job: OldJob) -> GangPolicy:
     """How all pods of the job are scheduled together. Which scheduler does so, the old API left to the operator's own
     settings; only Volcano has queues, only coscheduling has timeouts."""
     policy = table(run_policy(job), "schedulingPolicy")
-    job.unknown(SCHEDULING, policy, SCHEDULING_FIELDS)
     queue, timeout = text(policy, "queue"), number(policy, "scheduleTimeoutSeconds")
     schedulers = {text(replica.pod_spec, "schedulerName") for replica in job.replicas.values()}
     chosen: Tree = {}
@@ -123,7 +153,7 @@ def gang_of(job: OldJob) -> Gang:
         message = "MultiKueue copies the JobSet alone to the cluster where it runs, not the PodGroup of a gang"
         job.tell("TF858", SCHEDULING, message, "Kueue admits the job as a whole: nothing else holds its pods")
         chosen, queue = {}, ""
-    return Gang(chosen, queue, text(policy, "priorityClass"))
+    return GangPolicy(chosen, queue, text(policy, "priorityClass"))
 
 
 def _tell_of_gang(job: OldJob, policy: Tree, chosen: Tree) -> None:
@@ -177,7 +207,6 @@ def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]
 def tell_of_elasticity(job: OldJob) -> None:
     """Report what the elastic policy has beyond a fixed number of pods."""
     policy = table(job.spec, "elasticPolicy")
-    job.unknown(ELASTIC, policy, ELASTIC_FIELDS)
     for limit in ("minReplicas", "maxReplicas"):
         if (count := number(policy, limit)) not in (None, job.total):
             message = f"the number of nodes is fixed, at {job.total}; it was {_bound(limit)} {count}"

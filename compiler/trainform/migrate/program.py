@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\$\{trialParameters\.\w+\}")
 """What Helm, or a trial of Katib, fills in."""
 
 
-class NewFile(NamedTuple):
+class NewText(NamedTuple):
     """A file to write: a TrainJob with what stood beside it, or a runtime. `origins` are the jobs that it comes
     from."""
 
@@ -35,8 +35,8 @@ class NewFile(NamedTuple):
 class Migration(NamedTuple):
     """The result for some files. `edited` has new texts of files that hold TrainJobs of earlier versions."""
 
-    jobs: list[NewFile]
-    runtimes: list[NewFile]
+    jobs: list[NewText]
+    runtimes: list[NewText]
     edited: dict[str, str]
     diagnostics: list[Diagnostic]
 
@@ -58,19 +58,19 @@ def is_old_job(tree: Tree) -> bool:
     return group == GROUP and text(tree, "kind") in KINDS
 
 
-def _file(job: Migrated, tree: Tree, documents: Iterable[Document]) -> NewFile:
+def _file(job: Migrated, tree: Tree, documents: Iterable[Document]) -> NewText:
     """The TrainJob's file: comments above the old job, the TrainJob, and ConfigMaps that its pods name."""
     parts = [_head(job.document) + emit(tree), *(_as_written(each) for each in documents if _goes_along(each, job))]
-    return NewFile(name_of(tree), text(metadata_of(tree), "namespace"), "---\n".join(parts), (job.document,))
+    return NewText(name_of(tree), text(metadata_of(tree), "namespace"), "---\n".join(parts), (job.document,))
 
 
-def _runtimes(migrated: Iterable[Migrated]) -> list[NewFile]:
+def _runtimes(migrated: Iterable[Migrated]) -> list[NewText]:
     """Each runtime once: of one name, the content is one, too."""
     found: dict[str, tuple[Tree, list[Document]]] = {}
     for job in migrated:
         if job.runtime is not None:
             found.setdefault(name_of(job.runtime), (job.runtime, []))[1].append(job.document)
-    return [NewFile(name, "", emit(tree), tuple(jobs)) for name, (tree, jobs) in sorted(found.items())]
+    return [NewText(name, "", emit(tree), tuple(jobs)) for name, (tree, jobs) in sorted(found.items())]
 
 
 def _goes_along(document: Document, job: Migrated) -> bool:

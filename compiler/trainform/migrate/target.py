@@ -15,7 +15,7 @@ GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 """The field path of a pod's number among all Jobs of its JobSet, where each of its Jobs is one pod."""
 
 
-class Group(NamedTuple):
+class RolePods(NamedTuple):
     """A replicated job to be: `pods` of `replica`'s template with the variables that the operator would set; `fixed`
     are those that are the same for every job. `apart`: each pod is a Job of its own, so that it has a number among all
     pods. `settings`: further fields of the replicated job."""
@@ -40,7 +40,7 @@ class Target:
     `mlPolicy` with its `settings`; empty for plain jobs. `nodes` is the TrainJob's `numNodes`. `jobset` has fields of
     the JobSet besides its replicated jobs, `gang` is a `podGroupPolicy`."""
 
-    groups: list[Group]
+    groups: list[RolePods]
     nodes: int
     trainer: str = NODE_CONTAINER
     framework: str = ""

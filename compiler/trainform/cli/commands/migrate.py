@@ -11,7 +11,7 @@ from trainform.cli import FAULTY, OK
 from trainform.cli.options import chosen_root, command, is_quiet, root_option
 
 if TYPE_CHECKING:
-    from trainform.workspace.migration.program import Change, Outcome
+    from trainform.workspace.migration.program import MigratedFile, Outcome
 
 
 @command()
@@ -69,7 +69,7 @@ def _print_text(done: Outcome, write: bool) -> None:
         print_line("next: trainform validate && trainform render")
 
 
-def _told(change: Change) -> str:
+def _told(change: MigratedFile) -> str:
     from trainform.k8s.tree import name_of
     from trainform.workspace.migration.program import kind_of_origin
 
@@ -93,7 +93,7 @@ def _print_json(done: Outcome) -> None:
     )
 
 
-def _as_json(change: Change) -> dict[str, Any]:
+def _as_json(change: MigratedFile) -> dict[str, Any]:
     from trainform.k8s.tree import metadata_of, text
 
     return {

@@ -17,9 +17,9 @@ from trainform.io.staging import writing
 from trainform.io.writer import rewrite
 from trainform.k8s.tree import name_of, text
 from trainform.migrate.dialect import is_trainers
-from trainform.migrate.program import Migration, NewFile, is_old_job, migrate
+from trainform.migrate.program import Migration, NewText, is_old_job, migrate
 from trainform.output.rerun import CannotMark
-from trainform.workspace.bootstrap.texts import NewFile as FileText
+from trainform.workspace.bootstrap.texts import NewFile
 from trainform.workspace.bootstrap.writing import write_new
 from trainform.workspace.inputs import STDIN
 from trainform.workspace.marking import encoded_like
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainform.source import Document
 
 
-class Change(NamedTuple):
+class MigratedFile(NamedTuple):
     """A file of the repository, by its path from the root: a new one, or an edited one. `origins` are the jobs that it
     comes from."""
 
@@ -42,7 +42,7 @@ class Change(NamedTuple):
 class Outcome(NamedTuple):
     """What was written, or would be. With errors, nothing was."""
 
-    changes: list[Change]
+    changes: list[MigratedFile]
     problems: list[Diagnostic]
     written: bool = False
 
@@ -79,30 +79,30 @@ def _read(repository: Repository, files: Iterable[str], problems: list[Diagnosti
                 yield file, data
 
 
-def _new_files(repository: Repository, found: Migration) -> Iterator[Change]:
+def _new_files(repository: Repository, found: Migration) -> Iterator[MigratedFile]:
     settings = repository.settings
     for each in found.runtimes:
-        yield Change(f"{settings.runtimes}/{each.name}.yaml", each.text, True, each.origins)
+        yield MigratedFile(f"{settings.runtimes}/{each.name}.yaml", each.text, True, each.origins)
     names = Counter(each.name for each in found.jobs)
     for each in found.jobs:
         folder = f"{each.namespace}/" if names[each.name] > 1 and each.namespace else ""
-        yield Change(f"{settings.jobs}/{folder}{each.name}.yaml", each.text, True, each.origins)
+        yield MigratedFile(f"{settings.jobs}/{folder}{each.name}.yaml", each.text, True, each.origins)
 
 
-def _edited(repository: Repository, found: Migration, documents: Iterable[Document]) -> Iterator[Change]:
+def _edited(repository: Repository, found: Migration, documents: Iterable[Document]) -> Iterator[MigratedFile]:
     """Files of the repository are edited where they are; what comes from elsewhere is a new file in it."""
     settings = repository.settings
     for file, new in found.edited.items():
         own = [each for each in documents if each.file == file and is_trainers(each.tree)]
         if file != STDIN and not os.path.isabs(file):
-            yield Change(file, new, False, tuple(own))
+            yield MigratedFile(file, new, False, tuple(own))
             continue
         has_job = any(each.tree.get("kind") == "TrainJob" for each in own)
         name = better_name(name_of(own[0].tree))
-        yield Change(f"{settings.jobs if has_job else settings.runtimes}/{name}.yaml", new, True, tuple(own))
+        yield MigratedFile(f"{settings.jobs if has_job else settings.runtimes}/{name}.yaml", new, True, tuple(own))
 
 
-def _twice(jobs: Iterable[NewFile]) -> Iterator[Diagnostic]:
+def _twice(jobs: Iterable[NewText]) -> Iterator[Diagnostic]:
     """Jobs of one name, of which a namespace has only one."""
     first: dict[tuple[str, str], Document] = {}
     for each in jobs:
@@ -127,7 +127,7 @@ def _nothing(
 
 
 def _written(
-    repository: Repository, changes: Sequence[Change], contents: Mapping[str, bytes], told: list[Diagnostic]
+    repository: Repository, changes: Sequence[MigratedFile], contents: Mapping[str, bytes], told: list[Diagnostic]
 ) -> Outcome:
     edits: dict[str, bytes] = {}
     for each in changes:
@@ -139,7 +139,7 @@ def _written(
                 told.append(file_error("TF867", each.file, "has mixed line endings, and is not edited", hint))
     if has_errors(told):
         return Outcome([*changes], told)
-    new = {each.file: FileText(each.text) for each in changes if each.is_new}
+    new = {each.file: NewFile(each.text) for each in changes if each.is_new}
     told += write_new(repository.root, new).diagnostics
     if not has_errors(told):
         told += _rewritten(repository.root, edits)
