@@ -11,6 +11,7 @@ from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.diagnostics import Diagnostic, Path
 from trainform.k8s.tree import Tree, copied, sequence, table, tables, text, value_at
 from trainform.migrate.editor import CannotEdit, Editor, Entry, indented
+from trainform.migrate.old import is_count
 from trainform.source import load
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _changes_of_job(document: Document, told: list[Diagnostic]) -> list[Renewal]
     path: Path = ("spec", trainer, "numProcPerNode")
     value = table(spec, trainer).get("numProcPerNode")
     if isinstance(value, str):
-        is_number = value.isascii() and value.isdigit()
+        is_number = is_count(value)
         changes.append(_value(path, int(value)) if is_number else _removal(path))
         if not is_number and value not in ("auto", "gpu"):
             message = f"{value} is no number of processes: without it there is one per GPU, else one per CPU requested"

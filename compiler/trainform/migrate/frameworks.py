@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.k8s.tree import Tree, number, sequence, table, tables, text, texts
-from trainform.migrate.old import OldJob, Replica
+from trainform.migrate.old import OldJob, Replica, is_count
 from trainform.migrate.target import GLOBAL_INDEX, RolePods, Target, field_variable, index_variable, variable
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _processes(job: OldJob) -> int | None:
     path = ("spec", "nprocPerNode") if job.spec.get("nprocPerNode") else ("spec", "elasticPolicy", "nProcPerNode")
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and is_count(value):
         return int(value)
     if value not in (None, "auto", "gpu"):
         message = f"{value} is no number of processes: with GPUs there is one for each, else one for each CPU requested"

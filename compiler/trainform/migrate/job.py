@@ -134,10 +134,10 @@ def _metadata(job: OldJob, gang: GangPolicy) -> Tree:
     if not text(found, "name"):
         message = f"a TrainJob in git needs a name of its own: it is called {job.name}"
         job.tell("TF863", ("metadata", "generateName"), message, "rename it in the TrainJob if you like")
-    for key in found:
-        if key not in AUTHORS:
-            message = "only a server writes this field: it is left out"
-            job.tell("TF107", ("metadata", key), message, severity="info")
+    servers = [key for key in found if key not in AUTHORS]
+    if servers:
+        message = f"only a server writes {', '.join(servers)}: left out"
+        job.tell("TF107", ("metadata", servers[0]), message, severity="info")
     return kept
 
 

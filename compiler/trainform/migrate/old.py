@@ -55,7 +55,15 @@ MPI_OVER_SSH = "kubeflow.org/v2beta1"
 """The MPI Operator's own version; in the others, mpirun reaches its workers with `kubectl exec`."""
 
 MOST_PODS = 10_000
-"""Most pods of a role: some frameworks are told the name of each."""
+MOST_NAMED_PODS = 1_000
+"""Most pods of a job, and of one of a kind whose pods are all told each other's names."""
+
+NAMES_PODS = ("tensorflow", "xgboost")
+
+
+def is_count(text: str) -> bool:
+    """Whether a text is a number of something."""
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 class Replica(NamedTuple):
@@ -178,8 +186,9 @@ def take_apart(document: Document) -> OldJob:
             job.tell(
                 "TF850", replica.path, f"{replica.role} has no containers", "write template.spec.containers", "error"
             )
-        if replica.pods > MOST_PODS:
-            job.refuse(replica.path, f"{replica.role} has more than {MOST_PODS:,} pods", "write fewer replicas")
+    most = MOST_NAMED_PODS if kind.name in NAMES_PODS else MOST_PODS
+    if job.total > most:
+        job.refuse(path, f"the job has more than {most:,} pods", "write fewer replicas")
     return job
 
 

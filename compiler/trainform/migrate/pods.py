@@ -151,7 +151,7 @@ def _with_hosts(job: OldJob, target: Target, group: RolePods) -> Tree:
     name = re.escape(job.name)
     roles = "|".join(role.lower() for role in job.replicas)
     # The MPI Operator's hosts have its Service as a domain, JobSet's have the job's name.
-    host = re.compile(rf"(?<![-\w]){name}-({roles})-(\d+)(?:\.{name}(?:-worker)?(?![-\w]))?(?![-\w])")
+    host = re.compile(rf"(?<![-\w]){name}-({roles})-(\d{{1,9}})(?:\.{name}(?:-worker)?(?![-\w]))?(?![-\w])")
     found: list[tuple[Path, str, str]] = []
 
     def renamed(value: Any, path: Path) -> Any:

@@ -18,7 +18,7 @@ from trainform.output.emitter import emit
 if TYPE_CHECKING:
     from trainform.source import Document
 
-PLACEHOLDER = re.compile(r"\{\{.*?\}\}|\$\{trialParameters\.\w+\}")
+PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|\$\{trialParameters\.\w{1,200}\}")
 """What Helm, or a trial of Katib, fills in."""
 
 
@@ -47,8 +47,11 @@ def migrate(documents: Sequence[Document], problems: Iterable[Diagnostic] = ()) 
     jobs = [migrate_job(each) for each in documents if is_old_job(each.tree)]
     renewed = modernize([each for each in documents if is_trainers(each.tree)])
     told += [problem for job in jobs for problem in job.diagnostics] + renewed.diagnostics
-    told += _left(documents, jobs)
-    files = [_file(job, job.train_job, documents) for job in jobs if job.train_job]
+    others = [each for each in documents if not (is_old_job(each.tree) or is_trainers(each.tree))]
+    beside = {id(job): [each for each in others if _goes_along(each, job)] for job in jobs}
+    taken = {id(each) for own in beside.values() for each in own}
+    told += [_left(each) for each in others if id(each) not in taken]
+    files = [_file(job, job.train_job, beside[id(job)]) for job in jobs if job.train_job]
     return Migration(files, _runtimes(jobs), renewed.files, told)
 
 
@@ -58,9 +61,9 @@ def is_old_job(tree: Tree) -> bool:
     return group == GROUP and text(tree, "kind") in KINDS
 
 
-def _file(job: Migrated, tree: Tree, documents: Iterable[Document]) -> NewText:
-    """The TrainJob's file: comments above the old job, the TrainJob, and ConfigMaps that its pods name."""
-    parts = [_head(job.document) + emit(tree), *(_as_written(each) for each in documents if _goes_along(each, job))]
+def _file(job: Migrated, tree: Tree, beside: Iterable[Document]) -> NewText:
+    """The TrainJob's file: comments above the old job, the TrainJob, and what stands beside it."""
+    parts = [_head(job.document) + emit(tree), *map(_as_written, beside)]
     return NewText(name_of(tree), text(metadata_of(tree), "namespace"), "---\n".join(parts), (job.document,))
 
 
@@ -75,43 +78,38 @@ def _runtimes(migrated: Iterable[Migrated]) -> list[NewText]:
 
 def _goes_along(document: Document, job: Migrated) -> bool:
     """Whether the document is a ConfigMap in the job's file that its pods name: it is rendered with the job."""
+    if document.file != job.document.file or provided(document.tree) not in job.names:
+        return False
     kind = kind_of(document.tree)
-    is_rendered = kind is not None and kind.is_rendered and kind.is_copied
-    if not is_rendered or job.train_job is None or job.train_job["spec"].get("managedBy") == MULTIKUEUE:
-        return False  # MultiKueue copies nothing but the JobSet
-    return document.file == job.document.file and provided(document.tree) in job.names
+    if kind is None or not (kind.is_rendered and kind.is_copied) or job.train_job is None:
+        return False
+    manager: str = job.train_job["spec"].get("managedBy", "")
+    return manager != MULTIKUEUE  # which copies nothing but the JobSet
 
 
-_COMMENT = re.compile(r"(?:[ \t]*(?:#.*)?\n)*")
+_COMMENTS = re.compile(r"(?:[ \t]*(?:#.*)?\n)*")
 
 
 def _head(document: Document) -> str:
     """The comments above a document."""
-    if document.prefix:
-        return ""
-    text = document.part.text.removeprefix("---").lstrip("\n")
-    match = _COMMENT.match(text)
-    return "".join(f"{line.strip()}\n" for line in (match[0] if match else "").splitlines() if line.strip())
+    found = _COMMENTS.match(_body(document)) if not document.prefix else None
+    lines = (line.strip() for line in found[0].splitlines()) if found else ()
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def _body(document: Document) -> str:
+    return document.part.text.removeprefix("---").lstrip("\n")
 
 
 def _as_written(document: Document) -> str:
     """A document's own text, with its comments; of an item of a List, what it says."""
-    if document.prefix:
-        return emit(document.tree)
-    text = document.part.text.removeprefix("---").lstrip("\n")
-    return f"{text.rstrip()}\n"
+    return emit(document.tree) if document.prefix else f"{_body(document).rstrip()}\n"
 
 
-def _left(documents: Iterable[Document], jobs: Sequence[Migrated]) -> Iterable[Diagnostic]:
-    """What no migrated file takes along."""
-    for document in documents:
-        if is_old_job(document.tree) or is_trainers(document.tree):
-            continue
-        if any(_goes_along(document, job) for job in jobs):
-            continue
-        message = f"{object_name(document.tree)} is left where it is: it is no job"
-        hint = "apply it as you do now, or see docs/companions.md for what can stand beside a TrainJob"
-        yield Diagnostic("TF861", "info", message, hint, ("kind",), document)
+def _left(document: Document) -> Diagnostic:
+    message = f"{object_name(document.tree)} is left where it is: it is no job"
+    hint = "apply it as you do now, or see docs/companions.md for what can stand beside a TrainJob"
+    return Diagnostic("TF861", "info", message, hint, ("kind",), document)
 
 
 def _placeholders(documents: Iterable[Document]) -> Iterable[Diagnostic]:

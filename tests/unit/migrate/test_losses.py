@@ -120,7 +120,9 @@ def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line:
     [
         (pytorch().replace("Worker", "Slave"), "spec.pytorchReplicaSpecs.Slave"),
         (pytorch().replace("replicas: 2", "replicas: 0"), "spec"),
-        (pytorch().replace("replicas: 2", "replicas: 2000000000"), WORKER),
+        (pytorch().replace("replicas: 2", "replicas: 2000000000"), "spec.pytorchReplicaSpecs"),
+        (pytorch().replace("replicas: 2", "replicas: '2'"), f"{WORKER}.replicas"),
+        (pytorch("runPolicy: {backoffLimit: '3'}"), "spec.runPolicy.backoffLimit"),
         (pytorch().replace("containers:", "container:"), WORKER),
         (pytorch(metadata=""), "metadata"),
         (pytorch(metadata="name: ../../etc/passwd"), "metadata.name"),

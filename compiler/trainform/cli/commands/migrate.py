@@ -34,39 +34,56 @@ def migrate(files: tuple[str, ...], write: bool, form: str, root: str | None) ->
     Whatever has no place in a TrainJob is listed with file, line and reason. Files that exist are never overwritten,
     and with an error nothing is written.
     """
+    from trainform.diagnostics.order import has_errors
     from trainform.workspace.migration.program import migrate_files
 
     stdin = sys.stdin.buffer.read() if "-" in files else None
-    done = migrate_files(chosen_root(root), [each for each in files if each != "-"], stdin, write=write)
+    chosen = chosen_root(root)
+    done = migrate_files(chosen, [each for each in files if each != "-"], stdin, write=write)
     if form == "json":
         _print_json(done)
+    elif write:
+        _print_written(done)
     else:
-        _print_text(done, write)
-    from trainform.diagnostics.order import has_errors
-
+        _print_dry_run(done, chosen)
     return FAULTY if has_errors(done.problems) else OK
 
 
-def _print_text(done: Outcome, write: bool) -> None:
+def _print_dry_run(done: Outcome, root: str) -> None:
     from trainform.cli.terminal import print_diagnostics, print_line, print_page
     from trainform.diagnostics.order import counted, has_errors
 
-    if not write:
-        print_page("---\n".join(f"# {change.file}\n{change.text}" for change in done.changes))
+    print_page("---\n".join(f"# {change.file}\n{change.text}" for change in done.changes))
+    print_diagnostics(done.problems, sys.stderr)
+    if has_errors(done.problems) or is_quiet():
+        return
+    files = counted(len(done.changes), "file")
+    print_line(f"next: --write writes {files} below {root}" if done.changes else CURRENT, sys.stderr)
+
+
+CURRENT = "nothing to do: these TrainJobs and runtimes are of the current API"
+
+
+def _print_written(done: Outcome) -> None:
+    from trainform.cli.terminal import print_diagnostics, print_line
+    from trainform.diagnostics.order import counted, has_errors
+
     print_diagnostics(done.problems, sys.stderr)
     if has_errors(done.problems):
-        if write:
-            print_line("nothing was written, because of the errors above", sys.stderr)
+        print_line("nothing was written, because of the errors above", sys.stderr)
         return
-    if not write:
-        files = counted(len(done.changes), "file")
-        print_line(f"next: add --write, which writes {files} below {chosen_root(None)}", sys.stderr)
+    if is_quiet():
         return
-    for change in done.changes if not is_quiet() else ():
+    written = [change for change in done.changes if change.file in done.written]
+    for change in written:
         print_line(_told(change))
-    if not is_quiet():
-        print_line("")
-        print_line("next: trainform validate && trainform render")
+    if unchanged := len(done.changes) - len(written):
+        print_line(f"{counted(unchanged, 'file')} unchanged")
+    if not done.changes:
+        print_line(CURRENT)
+        return
+    print_line("")
+    print_line("next: trainform validate && trainform render")
 
 
 def _told(change: MigratedFile) -> str:
@@ -88,7 +105,7 @@ def _print_json(done: Outcome) -> None:
     print_result(
         "MigrateResult",
         files=[_as_json(change) for change in done.changes],
-        written=done.written,
+        written=sorted(done.written),
         diagnostics=[problem.to_json() for problem in in_order(done.problems)],
     )
 

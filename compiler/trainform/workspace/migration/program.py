@@ -40,11 +40,11 @@ class MigratedFile(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was written, or would be. With errors, nothing was."""
+    """What the jobs become, and which of these files were written: with errors none, else those that were not there."""
 
     changes: list[MigratedFile]
     problems: list[Diagnostic]
-    written: bool = False
+    written: frozenset[str] = frozenset()
 
 
 def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write: bool) -> Outcome:
@@ -139,11 +139,12 @@ def _written(
                 told.append(file_error("TF867", each.file, "has mixed line endings, and is not edited", hint))
     if has_errors(told):
         return Outcome([*changes], told)
-    new = {each.file: NewFile(each.text) for each in changes if each.is_new}
-    told += write_new(repository.root, new).diagnostics
+    made = write_new(repository.root, {each.file: NewFile(each.text) for each in changes if each.is_new})
+    told += made.diagnostics
     if not has_errors(told):
         told += _rewritten(repository.root, edits)
-    return Outcome([*changes], told, not has_errors(told))
+    written = frozenset() if has_errors(told) else frozenset([*edits, *(file for file, _ in made.write)])
+    return Outcome([*changes], told, written)
 
 
 def _rewritten(root: str, edits: Mapping[str, bytes]) -> list[Diagnostic]:
