@@ -61,6 +61,15 @@ def test_a_link_is_not_read_through(victim: Victim):
     assert "correct horse" not in ended.output
 
 
+def test_a_private_key_is_an_error_and_is_not_shown(victim: Victim):
+    key = f"    -----BEGIN RSA PRIVATE {'KEY'}-----\n    {'c2VjcmV0' * 8}\n"
+    victim.write("old.yaml", f"{old()}\n---\nkind: ConfigMap\napiVersion: v1\ndata:\n  a: |\n{key}")
+    ended = victim.trainform("migrate old.yaml")
+    assert ended.code == 2
+    assert "TF156" in ended.output
+    assert "c2VjcmV0" not in ended.output
+
+
 def test_a_job_of_another_name_does_not_replace_an_edited_one(victim: Victim):
     before = (victim.root / "jobs/llm.yaml").read_bytes()
     victim.write("old.json", old(name="llm"))

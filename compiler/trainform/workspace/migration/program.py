@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform import source
 from trainform.api.hints import better_name
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
@@ -21,7 +20,7 @@ from trainform.migrate.program import Migration, NewText, is_old_job, migrate
 from trainform.output.rerun import CannotMark
 from trainform.workspace.bootstrap.texts import NewFile
 from trainform.workspace.bootstrap.writing import write_new
-from trainform.workspace.inputs import STDIN
+from trainform.workspace.inputs import PRIVATE_KEY, STDIN, load
 from trainform.workspace.marking import encoded_like
 
 if TYPE_CHECKING:
@@ -53,9 +52,12 @@ def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write
     contents = dict(_read(repository, files, problems))
     if stdin is not None:
         contents[STDIN] = stdin
-    loaded = [source.load(data, file) for file, data in contents.items()]
-    documents = [document for each in loaded for document in each.documents]
-    problems += [problem for each in loaded for problem in each.diagnostics]
+    documents: list[Document] = []
+    for file, data in contents.items():
+        sources = load(file, data)
+        problems += sources.diagnostics
+        if not any(each.code == PRIVATE_KEY for each in sources.diagnostics):  # nothing of it is shown
+            documents += sources.documents
     found = migrate(documents, problems)
     told = [*found.diagnostics, *_twice(found.jobs), *_nothing(documents, contents, found.diagnostics)]
     changes = [*_new_files(repository, found), *_edited(repository, found, documents)]
