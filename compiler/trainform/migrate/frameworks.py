@@ -30,13 +30,21 @@ def target_of(job: OldJob) -> Target:
 def _alike(job: OldJob) -> bool:
     """Whether all pods come from one template, so that they can be the pods of one Job."""
     first, *others = job.replicas.values()
-    same = all(each.template == first.template and each.restart == first.restart for each in others)
+    same = all(_without_ports(each) == _without_ports(first) and each.restart == first.restart for each in others)
     if not same:
         names = " and ".join(job.replicas)
         message = f"the pods of {names} differ, so each role is a replicated job of a plain runtime"
         hint = "to use the framework's own runtime and change numNodes at will, make their templates alike"
         job.tell("TF851", others[0].path, message, hint, "info")
     return same
+
+
+def _without_ports(replica: Replica) -> Tree:
+    """The template without ports, which only tell: a port need not be listed to be reached."""
+    containers = [
+        {key: value for key, value in each.items() if key != "ports"} for each in tables(replica.pod_spec, "containers")
+    ]
+    return {**replica.template, "spec": {**replica.pod_spec, "containers": containers}}
 
 
 def _torch(job: OldJob) -> Target:

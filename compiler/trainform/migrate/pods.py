@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
-from trainform.k8s.tree import Tree, copied, table, tables, text
+from trainform.k8s.tree import Tree, copied, table, tables, text, texts
 from trainform.migrate.policies import GangPolicy, restarts
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def split(job: OldJob, target: Target, group: RolePods, gang: GangPolicy) -> Spl
         main_now = {**{key: value for key, value in main.items() if key not in OF_TRAINER}, "env": [*group.fixed]}
     else:
         main_now = {**main, "env": [*variables, *group.fixed]}
-    new = [_container(main_now) if each is main else each for each in containers]
+    new = [_container(main_now) if each is main else _sidecar(each, group) for each in containers]
     job_fields, pod_fields = restarts(job, group.replica, NODE_CONTAINER)
     pod = {**_metadata(template, old_name), "spec": _pod_spec(target, gang, {**spec, "containers": new}, pod_fields)}
     tree = {
@@ -69,6 +69,18 @@ def split(job: OldJob, target: Target, group: RolePods, gang: GangPolicy) -> Spl
         },
     }
     return Split(tree, trainer)
+
+
+def _sidecar(container: Tree, group: RolePods) -> Tree:
+    """A container beside the main one, with the operator's variables if it refers to one."""
+    words = [*texts(container, "command"), *texts(container, "args")]
+    words += [text(each, "value") for each in tables(container, "env")]
+    names = "|".join(text(each, "name") for each in group.variables)
+    if not names or not any(re.search(rf"\$[{{(]?(?:{names})\b", word) for word in words):
+        return container
+    own = {text(each, "name") for each in group.variables}
+    written = [each for each in tables(container, "env") if text(each, "name") not in own]
+    return {**container, "env": [*group.variables, *written]}
 
 
 def _container(main: Tree) -> Tree:

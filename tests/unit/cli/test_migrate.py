@@ -102,6 +102,12 @@ def test_a_file_in_the_way_stays_and_nothing_else_is_written(root, trainform):
     assert (root / "jobs" / "early.yaml").read_text() == EARLIER
 
 
+def test_an_old_job_among_the_new_ones_is_to_be_removed(root, trainform):
+    (root / "jobs" / "pytorch job.yaml").write_text(OLD)
+    out = trainform("migrate", "--write", "jobs").out
+    assert out.endswith("next: git rm 'jobs/pytorch job.yaml' && trainform validate && trainform render\n")
+
+
 def test_with_an_error_nothing_is_written(root, trainform):
     (root / "old.yaml").write_text(OLD + "---\n" + OLD.replace("Worker", "Slave").replace("name: old", "name: b"))
     assert trainform("migrate", "--write", "old.yaml").code == 2

@@ -233,6 +233,26 @@ def test_comments_above_a_job_and_a_config_map_beside_it_come_along():
     assert any(each["kind"] == "ConfigMap" for each in rendered(found)[0]["objects"])
 
 
+def test_a_sidecar_that_reads_its_rank_gets_it():
+    text = pytorch().replace("Worker", "Master").replace("replicas: 2", "replicas: 1").replace("torchrun", "python")
+    sidecar = '{name: log, image: "example/log:1", args: [--rank=$(RANK)]}, {name: idle, image: "example/idle:1"}, '
+    tree = jobset(migrated(text.replace("[{name: pytorch", f"[{sidecar}{{name: pytorch")))
+    log, idle, _ = tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    assert "RANK" in [each["name"] for each in log["env"]]
+    assert "env" not in idle
+
+
+def test_roles_whose_ports_alone_differ_are_alike():
+    text = pytorch().replace(
+        "pytorchReplicaSpecs:",
+        "pytorchReplicaSpecs:\n    Master: {template: {spec: {containers: "
+        "[{name: pytorch, image: 'example/train:1', command: [torchrun, train.py], ports: [{containerPort: 1}]}]}}}",
+    )
+    found = migrated(text)
+    assert train_job(found)["spec"]["trainer"]["numNodes"] == 3
+    assert codes(found) == []
+
+
 def test_items_of_a_list_are_migrated():
     items = [yaml.safe_load(pytorch(metadata=f"name: {name}")) for name in ("a", "b")]
     found = migrated(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items}))

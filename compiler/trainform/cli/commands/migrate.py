@@ -65,6 +65,8 @@ CURRENT = "nothing to do: these TrainJobs and runtimes are of the current API"
 
 
 def _print_written(done: Outcome) -> None:
+    from shlex import quote
+
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics.order import counted, has_errors
 
@@ -83,7 +85,8 @@ def _print_written(done: Outcome) -> None:
         print_line(CURRENT)
         return
     print_line("")
-    print_line("next: trainform validate && trainform render")
+    first = f"git rm {' '.join(map(quote, done.outlived))} && " if done.outlived else ""
+    print_line(f"next: {first}trainform validate && trainform render")
 
 
 def _told(change: MigratedFile) -> str:

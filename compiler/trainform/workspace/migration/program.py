@@ -39,11 +39,13 @@ class MigratedFile(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the jobs become, and which of these files were written: with errors none, else those that were not there."""
+    """What the jobs become, and which of these files were written: with errors none, else those that were not there.
+    `outlived` are files in the folder for jobs whose old jobs have TrainJobs now."""
 
     changes: list[MigratedFile]
     problems: list[Diagnostic]
     written: frozenset[str] = frozenset()
+    outlived: Sequence[str] = ()
 
 
 def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write: bool) -> Outcome:
@@ -146,7 +148,9 @@ def _written(
     if not has_errors(told):
         told += _rewritten(repository.root, edits)
     written = frozenset() if has_errors(told) else frozenset([*edits, *(file for file, _ in made.write)])
-    return Outcome([*changes], told, written)
+    folder = f"{repository.settings.jobs}/"
+    old = {each.file for change in changes if change.is_new for each in change.origins}
+    return Outcome([*changes], told, written, sorted(file for file in old if file.startswith(folder)))
 
 
 def _rewritten(root: str, edits: Mapping[str, bytes]) -> list[Diagnostic]:
