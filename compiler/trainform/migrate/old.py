@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.hints import better_name
+from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.diagnostics import Diagnostic
 from trainform.k8s.names import dns1035_label, dns1123_label
 from trainform.k8s.tree import Tree, name_of, number, table, tables, text
@@ -158,38 +159,53 @@ REPLICA: Fields = {"replicas": (int,), "restartPolicy": (str,), "template": (dic
 
 def take_apart(document: Document) -> OldJob:
     """The job in a document of one of `KINDS`. What keeps it from being migrated is told as an error."""
-    kind = KINDS[text(document.tree, "kind")]
-    job = OldJob(document, kind, {})
+    job = OldJob(document, KINDS[text(document.tree, "kind")], {})
     job.check((), document.tree, DOCUMENT)
-    path: Path = ("spec", kind.replicas)
-    found = table(job.spec, kind.replicas)
-    for name in found:
-        job.check((*path, name), table(found, name), REPLICA)
+    _check_names(job)
+    _take_replicas(job)
+    for replica in job.replicas.values():
+        _check_containers(job, replica)
+    _check_size(job)
+    return job
+
+
+def _take_replicas(job: OldJob) -> None:
+    """The roles that have pods. The operator reads their names in any case."""
+    path: Path = ("spec", job.kind.replicas)
+    found = table(job.spec, job.kind.replicas)
     names = {name.lower(): name for name in found}
-    for role in kind.roles:
-        own = names.pop(role.lower(), "")
-        if own:
-            replica = _replica(job, role, table(found, own), (*path, own))
+    for role in job.kind.roles:
+        if name := names.pop(role.lower(), ""):
+            job.check((*path, name), table(found, name), REPLICA)
+            replica = _replica(job, role, table(found, name), (*path, name))
             if replica.pods > 0:
                 job.replicas[role] = replica
     for name in names.values():
-        roles = ", ".join(kind.roles)
-        job.tell(
-            "TF850", (*path, name), f"a {text(document.tree, 'kind')} has no such role", f"roles: {roles}", "error"
-        )
-    _check_names(job)
+        kind = text(job.document.tree, "kind")
+        job.refuse((*path, name), f"a {kind} has no role {name}", f"its roles are {', '.join(job.kind.roles)}")
+
+
+def _check_size(job: OldJob) -> None:
+    path: Path = ("spec", job.kind.replicas)
+    most = MOST_NAMED_PODS if job.kind.name in NAMES_PODS else MOST_PODS
     if not job.replicas:
-        message = f"the job has no pods: nothing in spec.{kind.replicas}"
-        job.refuse(("spec",), message, f"write spec.{kind.replicas}, as the operator reads it")
-    for replica in job.replicas.values():
-        if not tables(replica.pod_spec, "containers"):
-            job.tell(
-                "TF850", replica.path, f"{replica.role} has no containers", "write template.spec.containers", "error"
-            )
-    most = MOST_NAMED_PODS if kind.name in NAMES_PODS else MOST_PODS
-    if job.total > most:
+        hint = f"write spec.{job.kind.replicas}, as the operator reads it"
+        job.refuse(("spec",), f"the job has no pods: nothing in spec.{job.kind.replicas}", hint)
+    elif job.total > most:
         job.refuse(path, f"the job has more than {most:,} pods", "write fewer replicas")
-    return job
+
+
+def _check_containers(job: OldJob, replica: Replica) -> None:
+    """A main container, and none of the others under the name that it gets."""
+    containers = tables(replica.pod_spec, "containers")
+    if not containers:
+        job.refuse(replica.path, f"{replica.role} has no containers", "write template.spec.containers")
+        return
+    names = [text(each, "name") for each in containers]
+    others = [index for index, name in enumerate(names) if name == NODE_CONTAINER and index != job.main(replica)]
+    for index in others:
+        path = (*replica.path, "template", "spec", "containers", index, "name")
+        job.refuse(path, f"the main container of a TrainJob is called {NODE_CONTAINER}", "call this one otherwise")
 
 
 def _check_names(job: OldJob) -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 OF_TRAINER = {"image": "image", "command": "command", "args": "args", "env": "env", "resources": "resourcesPerNode"}
 """By the container's field: the field of `spec.trainer` that sets it."""
 
+MOST_ITEMS = 128
+MOST_CHARACTERS = 65536
+"""Limits of command, args and variables of a TrainJob, and of a word in them."""
+
 RESERVED = {
     "torch": re.compile(r"PET_(?:MASTER_ADDR|MASTER_PORT|NNODES|NODE_RANK|NPROC_PER_NODE)"),
     "xgboost": re.compile(r"DMLC_(?:NUM_WORKER|TASK_ID|TRACKER_PORT|TRACKER_URI)"),
@@ -49,13 +53,11 @@ def split(job: OldJob, target: Target, group: RolePods, gang: GangPolicy) -> Spl
     main = containers[job.main(group.replica)]
     old_name = text(main, "name")
     variables = _variables(job, target, group, main)
-    trainer: Tree = {}
-    if is_trainer:
-        own = _renamed({**main, "env": variables}, old_name)
-        trainer = {key: own[field] for field, key in OF_TRAINER.items() if own.get(field)}
-        main_now = {**{key: value for key, value in main.items() if key not in OF_TRAINER}, "env": [*group.fixed]}
-    else:
-        main_now = {**main, "env": [*variables, *group.fixed]}
+    own = {**main, "env": variables}
+    carried = {field for field in OF_TRAINER if is_trainer and _fits(own.get(field))}
+    trainer = {OF_TRAINER[field]: _renamed(own[field], old_name) for field in OF_TRAINER if field in carried}
+    main_now = {key: value for key, value in own.items() if key not in carried}
+    main_now["env"] = [*main_now.get("env", ()), *group.fixed]
     new = [_container(main_now) if each is main else _sidecar(each, group) for each in containers]
     job_fields, pod_fields = restarts(job, group.replica, NODE_CONTAINER)
     pod = {**_metadata(template, old_name), "spec": _pod_spec(target, gang, {**spec, "containers": new}, pod_fields)}
@@ -81,6 +83,13 @@ def _sidecar(container: Tree, group: RolePods) -> Tree:
     own = {text(each, "name") for each in group.variables}
     written = [each for each in tables(container, "env") if text(each, "name") not in own]
     return {**container, "env": [*group.variables, *written]}
+
+
+def _fits(value: Any) -> bool:
+    """Whether a TrainJob may have the value: its lists are limited, those of a runtime are not."""
+    if isinstance(value, list):
+        return 0 < len(value) <= MOST_ITEMS and all(len(str(each)) <= MOST_CHARACTERS for each in value)
+    return bool(value)
 
 
 def _container(main: Tree) -> Tree:

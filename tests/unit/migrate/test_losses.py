@@ -53,6 +53,7 @@ def mpi(spec: str) -> str:
 
 
 WORKER = "spec.pytorchReplicaSpecs.Worker"
+CONTAINERS = f"{WORKER}.template.spec.containers"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +125,10 @@ def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line:
         (pytorch().replace("replicas: 2", "replicas: '2'"), f"{WORKER}.replicas"),
         (pytorch("runPolicy: {backoffLimit: '3'}"), "spec.runPolicy.backoffLimit"),
         (pytorch().replace("containers:", "container:"), WORKER),
+        (
+            pytorch().replace("containers: [", "containers: [{name: node}, "),
+            f"{WORKER}.template.spec.containers[0].name",
+        ),
         (pytorch(metadata=""), "metadata"),
         (pytorch(metadata="name: ../../etc/passwd"), "metadata.name"),
         (pytorch(metadata="name: llm, namespace: ../.."), "metadata.namespace"),
@@ -174,7 +179,7 @@ def test_the_queue_and_the_priority_class_of_a_gang_arrive():
 def test_variables_that_the_trainer_sets_are_left_out_and_told():
     text = pytorch().replace("command:", "env: [{name: PET_NNODES, value: '9'}], command:")
     found = migrated(text)
-    path = f"{WORKER}.template.spec.containers[0].env[0]"
+    path = f"{CONTAINERS}[0].env[0]"
     assert ("TF860", path, 10) in codes(found)
     rendered(found)
 
@@ -240,6 +245,15 @@ def test_a_sidecar_that_reads_its_rank_gets_it():
     log, idle, _ = tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
     assert "RANK" in [each["name"] for each in log["env"]]
     assert "env" not in idle
+
+
+@pytest.mark.parametrize("words", [129, 128])
+def test_a_command_that_is_too_long_for_a_train_job_is_the_runtimes(words: int):
+    command = [*["torchrun"] * (words - 1), "train.py"]
+    found = migrated(pytorch().replace("[torchrun, train.py]", str(command)))
+    container = jobset(found)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"] == command
+    assert ("command" in train_job(found)["spec"]["trainer"]) == (words <= 128)
 
 
 def test_roles_whose_ports_alone_differ_are_alike():
