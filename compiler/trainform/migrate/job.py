@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.api.kinds import API_VERSION
+from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.k8s.tree import Tree, metadata_of, table, text, without_nulls
 from trainform.migrate.frameworks import target_of
 from trainform.migrate.old import OldJob, take_apart
@@ -102,8 +103,6 @@ def _runtime_spec(job: OldJob, target: Target, replicated_jobs: list[Tree], gang
 
 def _bare(framework: str) -> Tree:
     """The spec of a shipped runtime without its image."""
-    from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
-
     pod = {"spec": {"containers": [{"name": NODE_CONTAINER}]}}
     template = {"metadata": {"labels": {STEP_LABEL: TRAINER_STEP}}, "spec": {"template": pod}}
     jobs = [{"name": NODE_CONTAINER, "template": template}]

@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from support.migration import codes, jobset, migrated, rendered, train_job
+from trainform.migrate.pods import RESERVED
+from trainform_plugins import mpi, torch, xgboost
 
 
 def pytorch(spec: str = "", worker: str = "", pod: str = "", metadata: str = "name: llm") -> str:
@@ -34,7 +36,7 @@ def pytorch(spec: str = "", worker: str = "", pod: str = "", metadata: str = "na
     )
 
 
-def mpi(spec: str) -> str:
+def mpijob(spec: str) -> str:
     return dedent(
         f"""\
         apiVersion: kubeflow.org/v2beta1
@@ -107,7 +109,7 @@ CONTAINERS = f"{WORKER}.template.spec.containers"
         (pytorch(worker="resources: {}"), "TF862", f"{WORKER}.resources", 11),
         (pytorch(metadata="generateName: llm-"), "TF863", "metadata.generateName", 3),
         (pytorch(metadata="name: llm, uid: abc"), "TF107", "metadata.uid", 3),
-        (mpi("mpiImplementation: Intel"), "TF856", "spec.mpiImplementation", 5),
+        (mpijob("mpiImplementation: Intel"), "TF856", "spec.mpiImplementation", 5),
     ],
 )
 def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line: int):
@@ -132,7 +134,7 @@ def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line:
         (pytorch(metadata=""), "metadata"),
         (pytorch(metadata="name: ../../etc/passwd"), "metadata.name"),
         (pytorch(metadata="name: llm, namespace: ../.."), "metadata.namespace"),
-        (mpi("").replace("Launcher", "Starter"), "spec.mpiReplicaSpecs.Starter"),
+        (mpijob("").replace("Launcher", "Starter"), "spec.mpiReplicaSpecs.Starter"),
         ("apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: a}\nspec: 3\n", "spec"),
     ],
 )
@@ -182,6 +184,13 @@ def test_variables_that_the_trainer_sets_are_left_out_and_told():
     path = f"{CONTAINERS}[0].env[0]"
     assert ("TF860", path, 10) in codes(found)
     rendered(found)
+
+
+@pytest.mark.parametrize(
+    ("framework", "reserved"), [("torch", torch.RESERVED), ("xgboost", xgboost.RESERVED), ("mpi", tuple(mpi.OPEN_MPI))]
+)
+def test_the_variables_left_out_are_those_that_the_plugins_refuse(framework: str, reserved: tuple[str, ...]):
+    assert [name for name in reserved if not RESERVED[framework].fullmatch(name)] == []
 
 
 def test_without_settings_of_its_own_a_job_needs_no_runtime():
