@@ -19,7 +19,7 @@ GROUPS = {
     "TF5": "Rendered objects",
     "TF6": "Lints",
     "TF7": "The repository",
-    "TF8": "Local runs",
+    "TF8": "Migration and local runs",
     "TF9": "Bugs in trainform and its plugins",
     "TFD": "Deliberate deviations from the controller",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from trainform.io.settings import parse_settings
 from trainform.k8s.patch import json_patch
 from trainform.k8s.patch.merge_keys import JOB_SET, OBJECT, POD_SPEC
 from trainform.k8s.patch.strategic_merge import MergeError, merge
+from trainform.migrate.program import migrate
 from trainform.output.emitter import emit
 from trainform.output.layout import is_part
 from trainform.source import load
@@ -110,8 +112,18 @@ def patches(data: bytes) -> None:
             continue
 
 
+def migration(data: bytes) -> None:
+    """What becomes of old jobs is text that loads without a problem, and each problem is JSON."""
+    loaded = load(data, "f.yaml")
+    found = migrate(loaded.documents, loaded.diagnostics)
+    json.dumps([each.to_json() for each in found.diagnostics], allow_nan=False)
+    for file in (*found.jobs, *found.runtimes):
+        assert load(file.text, "f.yaml").diagnostics == []
+        assert re.fullmatch(r"[a-z0-9.-]+", file.name)
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    target.__name__: target for target in (loader, emitter, templates, streams, lockfiles, settings, patches)
+    target.__name__: target for target in (loader, emitter, templates, streams, lockfiles, settings, patches, migration)
 }
 
 

@@ -19,7 +19,8 @@ PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("TF
 BLOCKS = {code: re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for code, text in PAGES.items()}
 
 OF_REPOSITORIES = ("TF17", "TF7", "TF8", "TF9")
-"""Codes that no single stream can show: they concern files, git and plugins. See `test_code_stories.py`."""
+"""Codes that no single stream can show: they concern files, git, migration, machines and plugins. See
+`test_code_stories.py`."""
 
 WITHOUT_EXAMPLE = [
     "TF156",

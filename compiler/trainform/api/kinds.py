@@ -95,5 +95,5 @@ def _of_ours(api_version: str, kind: str) -> tuple[Subject, list[Problem]]:
 
 def _v1_job(api_version: str, kind: str) -> Problem:
     message = f"{kind} ({api_version}) is outdated: use a TrainJob ({API_VERSION}) instead"
-    hint = "write a TrainJob: set the runtime in spec.runtimeRef, and image, command and nodes in spec.trainer"
+    hint = "`trainform migrate FILE` makes a TrainJob of it"
     return Problem(("kind",), "TF205", message, hint)

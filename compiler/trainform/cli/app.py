@@ -23,6 +23,7 @@ COMMANDS = (
     "job",
     "keys",
     "krm",
+    "migrate",
     "plugins",
     "render",
     "report",

@@ -239,7 +239,26 @@ CODES: dict[str, str] = {
     "TF735": "object of another job",
     "TF736": "file names that are one on some file systems",
     "TF750": "folder is elsewhere in the git repository",
-    # TF8xx: local runs
+    # TF85x and TF86x: `trainform migrate` (what old jobs have, and TrainJobs have not)
+    "TF850": "job that cannot be migrated",
+    "TF851": "roles with different pods",
+    "TF852": "elastic training",
+    "TF853": "number of processes in words",
+    "TF854": "restart policy that a Job lacks",
+    "TF855": "other clean-up of pods",
+    "TF856": "MPI implementation other than OpenMPI",
+    "TF857": "MPI without SSH",
+    "TF858": "gang setting without a place",
+    "TF859": "host name of the operator",
+    "TF860": "variable that the Trainer sets",
+    "TF861": "object that is not migrated",
+    "TF862": "field that the operator ignores",
+    "TF863": "generated name of an old job",
+    "TF864": "rendezvous settings of torchrun",
+    "TF865": "placeholder of another tool",
+    "TF866": "field of an older TrainJob without a successor",
+    "TF867": "layout that is not edited in place",
+    # TF89x: `trainform run`
     "TF890": "container without a command",
     "TF891": "not available in a local run",
     "TF892": "Secret without values here",
@@ -265,7 +284,7 @@ _ALWAYS_ERRORS = re.compile(
 
 def is_adjustable(code: str) -> bool:
     """Whether a team may set the severity of this code. Where such a code is an error, it stays one. TF7xx to TF9xx
-    concern the repository, this machine and trainform, not what a job says."""
+    concern the repository, its migration, this machine and trainform, not what a job says."""
     deviation = DEVIATIONS.get(code.removeprefix("TF"))
     is_error = _ALWAYS_ERRORS.fullmatch(code) or (deviation is not None and deviation.severity == "error")
     return not (is_error or code.startswith(("TF7", "TF8", "TF9")))

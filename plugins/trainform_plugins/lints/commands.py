@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trainform.plugin import NODE_CONTAINER, TRAINER_STEP, Plan, Tree, gpu_count
+from trainform.plugin import NODE_CONTAINER, TRAINER_STEP, Plan, Tree, gpu_count, tables, text
 from trainform_plugins.lints.finished import Finished, values, words
 
 LAUNCHERS = frozenset(
@@ -24,6 +24,9 @@ LAUNCHERS = frozenset(
 """Programs and modules that start a node's processes."""
 
 INTERPRETER = re.compile(r"(?:.*/)?python[0-9.]*")
+
+RENDEZVOUS = {"MASTER_ADDR", "RANK", "WORLD_SIZE"}
+"""What `torch.distributed` reads by itself, without a launcher."""
 
 
 def drops_the_launcher(plan: Plan) -> None:
@@ -65,7 +68,8 @@ def nobody_starts_the_processes(job: Finished) -> None:
 
     Why: PET_ variables are read by torchrun, and a hostfile by mpirun; Python reads neither. Bites: anyone who starts
     the script as on a laptop: each node trains alone on one GPU, or the launcher trains alone, and the job succeeds.
-    Reported by TF609 if the runtime's own command had a launcher. A script that starts processes itself is not seen.
+    Reported by TF609 if the runtime's own command had a launcher. A script that starts processes itself is not seen;
+    with the variables of `RENDEZVOUS` in the job, each node is one process of many.
     """
     if job.plan.framework not in ("torch", "mpi") or any(told.code == "TF609" for told in job.plan.diagnostics):
         return
@@ -87,7 +91,8 @@ def nobody_starts_the_processes(job: Finished) -> None:
 def _several(job: Finished, node: Tree) -> str:
     """What the job has several of: nodes, GPUs or processes; empty if none."""
     found = values(node).get("PET_NNODES", "1")
-    nodes = int(found) if found.isdigit() else 1
+    is_joined = {text(each, "name") for each in tables(node, "env")} >= RENDEZVOUS
+    nodes = int(found) if found.isdigit() and not is_joined else 1
     if job.plan.framework == "mpi":
         nodes = sum(pods.pods for pods, _ in job.nodes)
     for number, what in ((nodes, "nodes"), (gpu_count(node.get("resources")), "GPUs per node")):

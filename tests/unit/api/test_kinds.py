@@ -61,10 +61,10 @@ def test_another_api_version_names_the_current_one_and_the_rest_is_read_all_the_
 
 @pytest.mark.parametrize("kind", ["PyTorchJob", "MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"])
 @pytest.mark.parametrize("version", ["v1", "v2beta1"])
-def test_jobs_of_the_training_operator_are_errors_that_name_the_trainjob(reader, kind, version):
+def test_jobs_of_the_training_operator_are_errors_that_name_the_way_to_a_trainjob(reader, kind, version):
     result = reader.text(f"apiVersion: kubeflow.org/{version}\nkind: {kind}")
     assert reader.told(result) == [("TF205", "kind")]
-    assert "write a TrainJob" in result.diagnostics[0].hint
+    assert "`trainform migrate FILE`" in result.diagnostics[0].hint
 
 
 @pytest.mark.parametrize("kind", ["Trainjob", "TrainingRuntimes", "TrainJobs"])

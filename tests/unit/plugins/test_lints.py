@@ -185,6 +185,14 @@ def test_shared_memory(trainer, pod, path, number):
     assert len(told(result, "TF604")) == number
 
 
+@pytest.mark.parametrize(("missing", "count"), [("", 0), ("MASTER_ADDR", 1), ("WORLD_SIZE", 1), ("RANK", 1)])
+def test_a_script_that_gets_the_rendezvous_itself_is_one_process_of_many(missing: str, count: int):
+    names = [name for name in ("MASTER_ADDR", "WORLD_SIZE", "RANK") if name != missing]
+    env = [{"name": name, "value": "1"} for name in names]
+    result = compiled(trainer={"numNodes": 2, "command": ["python", "train.py"], "env": env})
+    assert len(told(result, "TF634")) == count
+
+
 def test_two_processes_on_one_gpu_share_memory():
     result = compiled(trainer={"numProcPerNode": 2, "resourcesPerNode": gpus(1)})
     assert len(told(result, "TF604")) == 1

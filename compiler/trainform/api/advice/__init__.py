@@ -9,6 +9,9 @@ from itertools import product
 
 from trainform.diagnostics import Path
 
+MIGRATE = "run `trainform migrate FILE`"
+"""How to rewrite fields that the API once had."""
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:

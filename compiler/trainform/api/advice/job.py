@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.api.advice import Advice, spread
+from trainform.api.advice import MIGRATE, Advice, spread
 from trainform.api.advice.runtime import ELASTIC, POD, TEMPLATE
 
 _PATCH = "spec.runtimePatches[].trainingRuntimeSpec"
@@ -72,17 +72,23 @@ JOB = spread(
         "spec.{flux,jax,mpi,torch,xgboost}": Advice(f"{_RUNTIME}, at spec.mlPolicy.<field>"),
         # Fields of older dialects, and fields with another place in a job.
         "spec.{podTemplateOverrides,podSpecOverrides,templateOverrides}": Advice(
-            f"write {_JOB_PATCH}", _pod_patch("nodeSelector: {gpu: h100}"), older=True
+            f"{MIGRATE}, or write {_JOB_PATCH}", _pod_patch("nodeSelector: {gpu: h100}"), older=True
         ),
         f"{_EITHER}.elasticPolicy": ELASTIC,
         "spec.modelConfig": Advice(
-            "write spec.initializer.model", "initializer: {model: {storageUri: hf://org/model}}", older=True
+            f"{MIGRATE}, or write spec.initializer.model",
+            "initializer: {model: {storageUri: hf://org/model}}",
+            older=True,
         ),
         "spec.datasetConfig": Advice(
-            "write spec.initializer.dataset", "initializer: {dataset: {storageUri: hf://org/data}}", older=True
+            f"{MIGRATE}, or write spec.initializer.dataset",
+            "initializer: {dataset: {storageUri: hf://org/data}}",
+            older=True,
         ),
-        "spec.trainerConfig": Advice("write spec.trainer", "trainer: {numNodes: 2}", older=True),
-        "spec.trainingRuntimeRef": Advice("write spec.runtimeRef", "runtimeRef: {name: torch-distributed}", older=True),
+        "spec.trainerConfig": Advice(f"{MIGRATE}, or write spec.trainer", "trainer: {numNodes: 2}", older=True),
+        "spec.trainingRuntimeRef": Advice(
+            f"{MIGRATE}, or write spec.runtimeRef", "runtimeRef: {name: torch-distributed}", older=True
+        ),
         "spec.{annotations,labels}": Advice(
             f"write metadata.<field> for the job, or {_PATCH}.template.metadata.<field> for its JobSet"
         ),
@@ -153,7 +159,7 @@ JOB = spread(
 
 OLDER_VALUES: dict[str, Advice] = {
     "spec.trainer.numProcPerNode": Advice(
-        "remove it to use the number of GPUs, or write a whole number",
+        f"{MIGRATE}; or remove it to use the number of GPUs, or write a whole number",
         "numProcPerNode: 8",
         older=True,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trainform.api.advice import Advice, spread
+from trainform.api.advice import MIGRATE, Advice, spread
 
 TEMPLATE = "spec.template.spec"
 POD = f"{TEMPLATE}.replicatedJobs[].template.spec.template.spec"
@@ -13,7 +13,9 @@ ELASTIC = Advice(
 )
 """Advice for runtimes and jobs alike."""
 
-_PROCESSES = Advice("write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True)
+_PROCESSES = Advice(
+    f"{MIGRATE}, and write spec.trainer.numProcPerNode of the TrainJob", "trainer: {numProcPerNode: 4}", older=True
+)
 _POD_FIELDS = (
     "{affinity,containers,imagePullSecrets,initContainers,nodeSelector,priorityClassName,restartPolicy,runtimeClassName,"
     "schedulerName,securityContext,serviceAccountName,terminationGracePeriodSeconds,tolerations,"

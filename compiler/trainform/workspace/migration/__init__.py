@@ -1,0 +1,1 @@
+"""`trainform migrate`: old jobs from files, new ones into the repository."""

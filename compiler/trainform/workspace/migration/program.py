@@ -1,0 +1,169 @@
+"""Read old jobs, migrate them, and write what they become."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.api.hints import better_name
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import has_errors
+from trainform.io.place import file_error, os_error
+from trainform.io.repository import is_template, open_repository
+from trainform.io.staging import writing
+from trainform.io.writer import rewrite
+from trainform.k8s.tree import name_of, text
+from trainform.migrate.dialect import is_trainers
+from trainform.migrate.program import Migration, NewText, is_old_job, migrate
+from trainform.output.rerun import CannotMark
+from trainform.workspace.bootstrap.texts import NewFile
+from trainform.workspace.bootstrap.writing import write_new
+from trainform.workspace.inputs import PRIVATE_KEY, STDIN, load
+from trainform.workspace.marking import encoded_like
+
+if TYPE_CHECKING:
+    from trainform.io.repository import Repository
+    from trainform.source import Document
+
+
+class MigratedFile(NamedTuple):
+    """A file of the repository, by its path from the root: a new one, or an edited one. `origins` are the jobs that it
+    comes from."""
+
+    file: str
+    text: str
+    is_new: bool
+    origins: tuple[Document, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What the jobs become, and which of these files were written: with errors none, else those that were not there.
+    `outlived` are files in the folder for jobs whose old jobs have TrainJobs now."""
+
+    changes: list[MigratedFile]
+    problems: list[Diagnostic]
+    written: frozenset[str] = frozenset()
+    outlived: Sequence[str] = ()
+
+
+def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write: bool) -> Outcome:
+    """Migrate the jobs in files, in the files of folders, and in `stdin`."""
+    repository, problems = open_repository(root)
+    contents = dict(_read(repository, files, problems))
+    if stdin is not None:
+        contents[STDIN] = stdin
+    documents: list[Document] = []
+    for file, data in contents.items():
+        sources = load(file, data)
+        problems += sources.diagnostics
+        if not any(each.code == PRIVATE_KEY for each in sources.diagnostics):  # nothing of it is shown
+            documents += sources.documents
+    found = migrate(documents, problems)
+    told = [*found.diagnostics, *_twice(found.jobs), *_nothing(documents, contents, found.diagnostics)]
+    changes = [*_new_files(repository, found), *_edited(repository, found, documents)]
+    if not write or has_errors(told):
+        return Outcome(changes, told)
+    return _written(repository, changes, contents, told)
+
+
+def _read(repository: Repository, files: Iterable[str], problems: list[Diagnostic]) -> Iterator[tuple[str, bytes]]:
+    for path in files:
+        listing = repository.at(path)
+        problems += listing.diagnostics
+        for file in listing.files:
+            data = repository.read(file)
+            if isinstance(data, Diagnostic):
+                problems.append(data)
+            elif is_template(file):
+                hint = "migrate one job that it makes, and write the template anew from that"
+                problems.append(file_error("TF865", file, "a template is no job before it is rendered", hint))
+            else:
+                yield file, data
+
+
+def _new_files(repository: Repository, found: Migration) -> Iterator[MigratedFile]:
+    settings = repository.settings
+    for each in found.runtimes:
+        yield MigratedFile(f"{settings.runtimes}/{each.name}.yaml", each.text, True, each.origins)
+    names = Counter(each.name for each in found.jobs)
+    for each in found.jobs:
+        folder = f"{each.namespace}/" if names[each.name] > 1 and each.namespace else ""
+        yield MigratedFile(f"{settings.jobs}/{folder}{each.name}.yaml", each.text, True, each.origins)
+
+
+def _edited(repository: Repository, found: Migration, documents: Iterable[Document]) -> Iterator[MigratedFile]:
+    """Files of the repository are edited where they are; what comes from elsewhere is a new file in it."""
+    settings = repository.settings
+    for file, new in found.edited.items():
+        own = [each for each in documents if each.file == file and is_trainers(each.tree)]
+        if file != STDIN and not os.path.isabs(file):
+            yield MigratedFile(file, new, False, tuple(own))
+            continue
+        has_job = any(each.tree.get("kind") == "TrainJob" for each in own)
+        name = better_name(name_of(own[0].tree))
+        yield MigratedFile(f"{settings.jobs if has_job else settings.runtimes}/{name}.yaml", new, True, tuple(own))
+
+
+def _twice(jobs: Iterable[NewText]) -> Iterator[Diagnostic]:
+    """Jobs of one name, of which a namespace has only one."""
+    first: dict[tuple[str, str], Document] = {}
+    for each in jobs:
+        document = each.origins[0]
+        earlier = first.setdefault((each.namespace, each.name), document)
+        if earlier is not document:
+            where = f"{earlier.file}:{earlier.position(()).line}"
+            message = f"another job is called {each.name}, too: the one at {where}"
+            path = ("metadata", "name")
+            yield Diagnostic("TF203", "error", message, "TrainJobs of one namespace share their names", path, document)
+
+
+def _nothing(
+    documents: Iterable[Document], contents: Mapping[str, bytes], told: Iterable[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """An error if there is nothing to migrate: it would be a mistake in the command line."""
+    if any(is_old_job(each.tree) or is_trainers(each.tree) for each in documents) or has_errors(told):
+        return
+    names = ", ".join(contents) or "the files"
+    hint = "name files with jobs of kubeflow.org, such as a PyTorchJob, or with TrainJobs"
+    yield Diagnostic("TF202", "error", f"there is no job in {names}", hint)
+
+
+def _written(
+    repository: Repository, changes: Sequence[MigratedFile], contents: Mapping[str, bytes], told: list[Diagnostic]
+) -> Outcome:
+    edits: dict[str, bytes] = {}
+    for each in changes:
+        if not each.is_new:
+            try:
+                edits[each.file] = encoded_like(contents[each.file], each.text)
+            except CannotMark:
+                hint = "convert them to one kind, and run this again"
+                told.append(file_error("TF867", each.file, "has mixed line endings, and is not edited", hint))
+    if has_errors(told):
+        return Outcome([*changes], told)
+    made = write_new(repository.root, {each.file: NewFile(each.text) for each in changes if each.is_new})
+    told += made.diagnostics
+    if not has_errors(told):
+        told += _rewritten(repository.root, edits)
+    written = frozenset() if has_errors(told) else frozenset([*edits, *(file for file, _ in made.write)])
+    folder = f"{repository.settings.jobs}/"
+    old = {each.file for change in changes if change.is_new for each in change.origins}
+    return Outcome([*changes], told, written, sorted(file for file in old if file.startswith(folder)))
+
+
+def _rewritten(root: str, edits: Mapping[str, bytes]) -> list[Diagnostic]:
+    file = ""
+    try:
+        with writing(root) as staging:
+            for file, data in edits.items():
+                rewrite(staging, file, data)
+    except OSError as error:
+        return [os_error("TF707", file, error, "cannot be written")]
+    return []
+
+
+def kind_of_origin(document: Document) -> str:
+    """`PyTorchJob (kubeflow.org/v1)`."""
+    return f"{text(document.tree, 'kind')} ({text(document.tree, 'apiVersion')})"

@@ -1,0 +1,304 @@
+"""What a TrainJob has no place for is told, with code, field and line: nothing is dropped silently."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
+
+from support.migration import codes, jobset, migrated, rendered, train_job
+from trainform.migrate.pods import RESERVED
+from trainform_plugins import mpi, torch, xgboost
+
+
+def pytorch(spec: str = "", worker: str = "", pod: str = "", metadata: str = "name: llm") -> str:
+    """A PyTorchJob with further fields."""
+    return dedent(
+        f"""\
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        metadata: {{{metadata}}}
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              replicas: 2
+              template:
+                spec:
+                  containers: [{{name: pytorch, image: "example/train:1", command: [torchrun, train.py]}}]
+        """
+    ) + "".join(
+        f"{' ' * indent}{line}\n"
+        for indent, text in ((10, pod), (6, worker), (2, spec))
+        for line in dedent(text).splitlines()
+        if line
+    )
+
+
+def mpijob(spec: str) -> str:
+    return dedent(
+        f"""\
+        apiVersion: kubeflow.org/v2beta1
+        kind: MPIJob
+        metadata: {{name: pi}}
+        spec:
+          {spec}
+          mpiReplicaSpecs:
+            Launcher:
+              template: {{spec: {{containers: [{{name: mpi, image: "example/pi:1", command: [mpirun, pi]}}]}}}}
+            Worker:
+              replicas: 2
+              template: {{spec: {{containers: [{{name: mpi, image: "example/pi:1"}}]}}}}
+        """
+    )
+
+
+WORKER = "spec.pytorchReplicaSpecs.Worker"
+CONTAINERS = f"{WORKER}.template.spec.containers"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "field", "line"),
+    [
+        (pytorch("elasticPolicy: {minReplicas: 1}"), "TF852", "spec.elasticPolicy.minReplicas", 11),
+        (pytorch("elasticPolicy: {maxReplicas: 9}"), "TF852", "spec.elasticPolicy.maxReplicas", 11),
+        (pytorch("elasticPolicy: {metrics: [{type: Pods}]}"), "TF852", "spec.elasticPolicy.metrics", 11),
+        (pytorch("elasticPolicy: {rdzvBackend: etcd}"), "TF864", "spec.elasticPolicy.rdzvBackend", 11),
+        (pytorch("elasticPolicy: {rdzvEndpoint: x}"), "TF862", "spec.elasticPolicy.rdzvEndpoint", 11),
+        (pytorch("nprocPerNode: cpu"), "TF853", "spec.nprocPerNode", 11),
+        (pytorch(worker="restartPolicy: Always"), "TF854", f"{WORKER}.restartPolicy", 11),
+        (pytorch(worker="restartPolicy: ExitCode"), "TF854", f"{WORKER}.restartPolicy", 11),
+        (
+            pytorch(pod="restartPolicy: Never"),
+            "TF854",
+            f"{WORKER}.template.spec.restartPolicy",
+            11,
+        ),
+        (pytorch("runPolicy: {cleanPodPolicy: None}"), "TF855", "spec.runPolicy.cleanPodPolicy", 11),
+        (pytorch("runPolicy: {cleanPodPolicy: All}"), "TF855", "spec.runPolicy.cleanPodPolicy", 11),
+        (pytorch("cleanPodPolicy: All"), "TF855", "spec.cleanPodPolicy", 11),
+        (pytorch("runPolicy: {ttlSecondsAfterFinished: 9}"), "TF855", "spec.runPolicy.ttlSecondsAfterFinished", 11),
+        (
+            pytorch("runPolicy: {schedulingPolicy: {minAvailable: 1}}"),
+            "TF858",
+            "spec.runPolicy.schedulingPolicy.minAvailable",
+            11,
+        ),
+        (
+            pytorch("runPolicy: {schedulingPolicy: {minAvailable: 2}}"),
+            "TF858",
+            "spec.runPolicy.schedulingPolicy.minAvailable",
+            11,
+        ),
+        (
+            pytorch("runPolicy: {schedulingPolicy: {minResources: {cpu: 1}}}"),
+            "TF858",
+            "spec.runPolicy.schedulingPolicy.minResources",
+            11,
+        ),
+        (
+            pytorch("runPolicy: {schedulingPolicy: {queue: a, scheduleTimeoutSeconds: 1}}"),
+            "TF858",
+            "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds",
+            11,
+        ),
+        (pytorch("runPolicy: {managedBy: example.com/me}"), "TF862", "spec.runPolicy.managedBy", 11),
+        (pytorch("runPolicy: {backoff: 3}"), "TF862", "spec.runPolicy.backoff", 11),
+        (pytorch("replicas: 3"), "TF862", "spec.replicas", 11),
+        (pytorch(worker="resources: {}"), "TF862", f"{WORKER}.resources", 11),
+        (pytorch(metadata="generateName: llm-"), "TF863", "metadata.generateName", 3),
+        (pytorch(metadata="name: llm, uid: abc"), "TF107", "metadata.uid", 3),
+        (mpijob("mpiImplementation: Intel"), "TF856", "spec.mpiImplementation", 5),
+    ],
+)
+def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line: int):
+    found = migrated(text)
+    assert (code, field, line) in codes(found)
+    rendered(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (pytorch().replace("Worker", "Slave"), "spec.pytorchReplicaSpecs.Slave"),
+        (pytorch().replace("replicas: 2", "replicas: 0"), "spec"),
+        (pytorch().replace("replicas: 2", "replicas: 2000000000"), "spec.pytorchReplicaSpecs"),
+        (pytorch().replace("replicas: 2", "replicas: '2'"), f"{WORKER}.replicas"),
+        (pytorch("runPolicy: {backoffLimit: '3'}"), "spec.runPolicy.backoffLimit"),
+        (pytorch().replace("containers:", "container:"), WORKER),
+        (
+            pytorch().replace("containers: [", "containers: [{name: node}, "),
+            f"{WORKER}.template.spec.containers[0].name",
+        ),
+        (pytorch(metadata=""), "metadata"),
+        (pytorch(metadata="name: ../../etc/passwd"), "metadata.name"),
+        (pytorch(metadata="name: llm, namespace: ../.."), "metadata.namespace"),
+        (mpijob("").replace("Launcher", "Starter"), "spec.mpiReplicaSpecs.Starter"),
+        ("apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: a}\nspec: 3\n", "spec"),
+    ],
+)
+def test_what_cannot_be_migrated_is_an_error_and_no_file(text: str, field: str):
+    found = migrated(text)
+    assert [(each.code, each.severity) for each in found.diagnostics] == [("TF850", "error")] * len(found.diagnostics)
+    assert field in {each[1] for each in codes(found)}
+    assert found.jobs == []
+
+
+def test_a_policy_that_a_train_job_has_is_carried():
+    text = pytorch("runPolicy: {suspend: true, activeDeadlineSeconds: 60, managedBy: kueue.x-k8s.io/multikueue}")
+    found = migrated(text)
+    spec = train_job(found)["spec"]
+    assert found.diagnostics == []
+    assert {key: spec[key] for key in ("suspend", "activeDeadlineSeconds", "managedBy")} == {
+        "suspend": True,
+        "activeDeadlineSeconds": 60,
+        "managedBy": "kueue.x-k8s.io/multikueue",
+    }
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ("queue: research", {"volcano": {}}),
+        ("scheduleTimeoutSeconds: 30", {"coscheduling": {"scheduleTimeoutSeconds": 30}}),
+        ("priorityClass: high", None),
+    ],
+)
+def test_a_gang_is_that_of_the_only_scheduler_that_has_the_setting(policy: str, expected: object):
+    found = migrated(pytorch(f"runPolicy: {{schedulingPolicy: {{{policy}}}}}"))
+    assert yaml.safe_load(found.runtimes[0].text)["spec"].get("podGroupPolicy") == expected
+    rendered(found)
+
+
+def test_the_queue_and_the_priority_class_of_a_gang_arrive():
+    found = migrated(pytorch("runPolicy: {schedulingPolicy: {queue: research, priorityClass: high}}"))
+    (job,) = rendered(found)
+    group = next(each for each in job["objects"] if each["kind"] == "PodGroup")
+    assert (group["spec"]["queue"], group["spec"]["priorityClassName"]) == ("research", "high")
+
+
+def test_variables_that_the_trainer_sets_are_left_out_and_told():
+    text = pytorch().replace("command:", "env: [{name: PET_NNODES, value: '9'}], command:")
+    found = migrated(text)
+    path = f"{CONTAINERS}[0].env[0]"
+    assert ("TF860", path, 10) in codes(found)
+    rendered(found)
+
+
+@pytest.mark.parametrize(
+    ("framework", "reserved"), [("torch", torch.RESERVED), ("xgboost", xgboost.RESERVED), ("mpi", tuple(mpi.OPEN_MPI))]
+)
+def test_the_variables_left_out_are_those_that_the_plugins_refuse(framework: str, reserved: tuple[str, ...]):
+    assert [name for name in reserved if not RESERVED[framework].fullmatch(name)] == []
+
+
+def test_without_settings_of_its_own_a_job_needs_no_runtime():
+    found = migrated(pytorch())
+    assert found.runtimes == []
+    assert found.diagnostics == []
+    assert train_job(found)["spec"]["runtimeRef"] == {"name": "torch-distributed"}
+
+
+def test_jobs_that_share_their_infrastructure_share_one_runtime():
+    pod = "nodeSelector: {gpu: h100}"
+    texts = [
+        pytorch(pod=pod),
+        pytorch(pod=pod, metadata="name: other, namespace: elsewhere").replace("example/train:1", "example/other:2"),
+        pytorch(pod="nodeSelector: {gpu: a100}", metadata="name: third"),
+    ]
+    found = migrated("---\n".join(texts))
+    assert len(found.runtimes) == 2
+    first, second, third = rendered(found)
+    selectors = [_pod(each)["nodeSelector"]["gpu"] for each in (first, second, third)]
+    assert selectors == ["h100", "h100", "a100"]
+
+
+def test_a_runtime_is_called_after_its_content():
+    pod = "nodeSelector: {gpu: h100}"
+    alone = migrated(pytorch(pod=pod))
+    beside = migrated("---\n".join([pytorch(metadata="name: a"), pytorch(pod=pod, metadata="name: z")]))
+    assert [each.name for each in alone.runtimes] == [each.name for each in beside.runtimes]
+
+
+def _pod(job: dict[str, Any]) -> dict[str, Any]:
+    tree = next(each for each in job["objects"] if each["kind"] == "JobSet")
+    pod: dict[str, Any] = tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    return pod
+
+
+CONFIG_MAP = """\
+# What it reads.
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: b}  # tuned
+"""
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: board}\n"
+
+
+def test_comments_above_a_job_and_a_config_map_beside_it_come_along():
+    old = "# Trains.\n" + pytorch(pod="volumes: [{name: a, configMap: {name: settings}}]")
+    found = migrated("---\n".join([old, CONFIG_MAP, SERVICE]))
+    (file,) = found.jobs
+    assert file.text.startswith("# Trains.\napiVersion: trainer")
+    assert file.text.endswith(f"---\n{CONFIG_MAP}")
+    assert [each[0] for each in codes(found)] == ["TF861"]
+    assert any(each["kind"] == "ConfigMap" for each in rendered(found)[0]["objects"])
+
+
+def test_a_sidecar_that_reads_its_rank_gets_it():
+    text = pytorch().replace("Worker", "Master").replace("replicas: 2", "replicas: 1").replace("torchrun", "python")
+    sidecar = '{name: log, image: "example/log:1", args: [--rank=$(RANK)]}, {name: idle, image: "example/idle:1"}, '
+    tree = jobset(migrated(text.replace("[{name: pytorch", f"[{sidecar}{{name: pytorch")))
+    log, idle, _ = tree["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    assert "RANK" in [each["name"] for each in log["env"]]
+    assert "env" not in idle
+
+
+@pytest.mark.parametrize("words", [129, 128])
+def test_a_command_that_is_too_long_for_a_train_job_is_the_runtimes(words: int):
+    command = [*["torchrun"] * (words - 1), "train.py"]
+    found = migrated(pytorch().replace("[torchrun, train.py]", str(command)))
+    container = jobset(found)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"] == command
+    assert ("command" in train_job(found)["spec"]["trainer"]) == (words <= 128)
+
+
+def test_roles_whose_ports_alone_differ_are_alike():
+    text = pytorch().replace(
+        "pytorchReplicaSpecs:",
+        "pytorchReplicaSpecs:\n    Master: {template: {spec: {containers: "
+        "[{name: pytorch, image: 'example/train:1', command: [torchrun, train.py], ports: [{containerPort: 1}]}]}}}",
+    )
+    found = migrated(text)
+    assert train_job(found)["spec"]["trainer"]["numNodes"] == 3
+    assert codes(found) == []
+
+
+def test_items_of_a_list_are_migrated():
+    items = [yaml.safe_load(pytorch(metadata=f"name: {name}")) for name in ("a", "b")]
+    found = migrated(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert [each.name for each in found.jobs] == ["a", "b"]
+    assert len(rendered(found)) == 2
+
+
+@pytest.mark.parametrize("text", ["{{ .Values.image }}", "${trialParameters.image}"])
+def test_placeholders_of_other_tools_are_told(text: str):
+    found = migrated(pytorch().replace("example/train:1", text))
+    assert [(each[0], each[2]) for each in codes(found)] == [("TF865", 10)]
+
+
+def test_host_names_of_the_operators_services_are_those_of_the_jobset():
+    text = pytorch().replace("Worker", "Master").replace("replicas: 2", "replicas: 1")
+    text = text.replace("train.py", '"--store=llm-master-0.ml.svc:1", llm-master-0x, llm-worker-3')
+    found = migrated(text)
+    container = jobset(found)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"][1:] == ["--store=llm-node-0-0.llm.ml.svc:1", "llm-master-0x", "llm-worker-3"]
+    assert [each[0] for each in codes(found)] == ["TF859"]
+
+
+def test_a_broken_document_does_not_hide_the_others():
+    found = migrated("a: [\n---\n" + pytorch())
+    assert [each[0] for each in codes(found)] == ["TF001"]
+    assert [each.name for each in found.jobs] == ["llm"]
