@@ -67,6 +67,23 @@ def more_problems(count: int) -> Problem:
     return Problem((), "TF104", f"and {count:,} more problems in this object", "fix the first ones, then run again")
 
 
+SERVER_WRITTEN = {
+    "status": (),
+    "metadata": (
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "finalizers",
+        "generation",
+        "managedFields",
+        "ownerReferences",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    ),
+}
+"""Fields in a live object's dump that a repository does not need."""
+
 _OF_CONTROLLERS = ("finalizers", "ownerReferences")
 
 

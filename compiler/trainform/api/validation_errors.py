@@ -18,7 +18,7 @@ from trainform.api.advice.runtime import RUNTIME
 from trainform.api.base import KUBERNETES, Model
 from trainform.api.environment import Environment
 from trainform.api.generator import ConfigMapGenerator
-from trainform.api.problems import Problem, server_written
+from trainform.api.problems import SERVER_WRITTEN, Problem, server_written
 from trainform.api.runtime import Runtime
 from trainform.api.trainjob import TrainJob
 from trainform.diagnostics import Path
@@ -37,23 +37,6 @@ DIALECTS: dict[type[Model], dict[str, Advice]] = {
     Environment: ENVIRONMENT,
     ConfigMapGenerator: GENERATOR,
 }
-
-SERVER_WRITTEN = {
-    "status": (),
-    "metadata": (
-        "creationTimestamp",
-        "deletionGracePeriodSeconds",
-        "deletionTimestamp",
-        "finalizers",
-        "generation",
-        "managedFields",
-        "ownerReferences",
-        "resourceVersion",
-        "selfLink",
-        "uid",
-    ),
-}
-"""Fields in a live object's dump that a repository does not need."""
 
 FAILURE_RULES: Path = ("spec", "template", "spec", "failurePolicy", "rules")
 """JobSet's webhook names the rules of a JobSet; no webhook names those of a runtime."""

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trainform.api.problems import Problem, server_written
-from trainform.api.validation_errors import SERVER_WRITTEN
+from trainform.api.problems import SERVER_WRITTEN, Problem, server_written
 from trainform.core.gitops import content_hash
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean, listed
