@@ -47,6 +47,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/plugins/test_user_reports.py",
     ),
     "trainform.core.trainer": (
+        "tests/unit/plugins/test_counts_without_trainer.py",
         "tests/unit/plugins/test_torch.py",
         _GOLDEN,
         "tests/unit/review/test_explain.py",
