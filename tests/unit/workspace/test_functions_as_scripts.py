@@ -191,7 +191,7 @@ def test_a_list_that_holds_itself():
         None, True, 1, -0.0, 1e300, 1 + 2j, "", TEXT, "\ud800", b"\x00\xff", bytearray(b"x"), range(1, 9, 2),
         [], [1, [2]], (), (1,), (1, 2), set(), {1, "a"}, frozenset(), frozenset({(1, 2)}), {}, {"a": {1: None}},
     ],
-    ids=repr,
+    ids=lambda value: "set of two" if value == {1, "a"} else repr(value),  # workers order sets differently
 )  # fmt: skip
 def test_a_literal_is_the_same_value_again(value):
     again = eval(literal(value, "x"))
