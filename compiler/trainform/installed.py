@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import Distribution, entry_points
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from trainform.core.given.model import NOTHING_GIVEN, Given
 from trainform.core.plugin import Plugin
 from trainform.core.registry import GROUP, EntryPoint, Installed, from_entry_points, is_shipped
 from trainform.diagnostics import Diagnostic
@@ -48,6 +49,12 @@ def installed_plugins() -> tuple[Installed, ...]:
 def load_plugins() -> tuple[Plugin, ...]:
     """The plugins alone, in running order. Raises PluginError like `installed_plugins`."""
     return tuple(installed.plugin for installed in installed_plugins())
+
+
+def given_by(framework: str) -> Given:
+    """What pods are given by the shipped plugin of a framework; nothing if there is none. Loads no other package."""
+    shipped = loaded(tuple(each for each in declared_plugins() if each.package == OURS))
+    return next((each.plugin.given for each in shipped if each.plugin.name == framework), NOTHING_GIVEN)
 
 
 @cache

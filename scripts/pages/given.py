@@ -13,7 +13,8 @@ HEAD = """\
 The variables, host names and ports that frameworks give to the pods of a job, generated from what the plugins declare.
 The values are those in the third of four pods of a job called `llm` that asks for two GPUs a pod.
 `trainform explain PET_NNODES` prints one of these lines, `trainform explain llm 'env[PET_NNODES]'` what set it in a
-job, and [`trainform run`](run.md) gives the same to local processes.
+job, [`trainform run`](run.md) gives the same to local processes, and
+[`trainform migrate`](migrate.md) leaves out what an old job says of them.
 """
 
 TITLES = {

@@ -12,7 +12,8 @@ from support.chromium import CHROMIUM, Browser
 from trainform.core.cluster.facts import NO_FACTS
 from trainform.review.diff.model import Diff, JobDiff, Reason
 from trainform.review.diff.totals import Ask
-from trainform.review.report.model import Known, Report, fleet
+from trainform.review.live.model import STATES, LiveJob, LiveStatus
+from trainform.review.report.model import Known, Report, fleet, with_live
 from unit.review.cluster import step
 from unit.review.test_cost import pricing
 from unit.review.test_report import DECLARED, EVIL, known, page
@@ -56,6 +57,23 @@ def changed(tmp_path_factory) -> Path:
     found: Path = tmp_path_factory.mktemp("report") / "changed.html"
     report = Report((fleet("prod", [known("llm", step("node", 2, gpu=8))], NO_FACTS),), diff=diff, base="main")
     found.write_text(page(report), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def every_state(tmp_path_factory) -> Path:
+    """A job for each state in git and each state in the cluster; those that could not be compiled have no pods."""
+    jobs = [
+        known("broken", state="error", notes=("jobs/broken.yaml:1:1 TF101 there is no runtime",)),
+        known("missing", step("node", 2, gpu=8), state="missing", notes=("its manifests are not there",)),
+        *(known(each.replace(" ", "-"), step("node", 2, gpu=8), state=each) for each in ("behind", "to render")),
+        *(known(each.replace(" ", "-"), step("node", 2, gpu=8)) for each in STATES),
+    ]
+    names = {state: state.replace(" ", "-") for state in STATES}
+    live = [LiveJob("ml", name, name, state, f"because it is {state}") for state, name in names.items()]
+    fleets = with_live([fleet("prod", jobs, NO_FACTS)], [LiveStatus("prod", tuple(live))])
+    found: Path = tmp_path_factory.mktemp("report") / "states.html"
+    found.write_text(page(Report(fleets, errors=("jobs/broken.yaml:1:1 TF101",), is_live=True)), encoding="utf-8")
     return found
 
 
@@ -214,6 +232,25 @@ def test_an_opened_job_is_visible(browser, request, page, width):
     assert browser.ask(f"{cell}.offsetHeight") > 150
     assert browser.ask(f"{cell}.offsetWidth >= {cell}.closest('table').offsetWidth - 2")
     assert browser.ask(f"[...{cell}.querySelectorAll('dd, .step')].every(e => e.offsetHeight > 10)")
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_a_job_opens_whatever_its_state(browser, every_state, width):
+    """One after the other: of each, the row below it is as wide as the table and every line of it can be read."""
+    browser.open(every_state, width)
+    opened = browser.ask("""[...document.querySelectorAll('#table tbody tr')].map(row => {
+      row.querySelector('button').click()
+      const cell = document.querySelector('.detail > td')
+      const lines = [...cell.querySelectorAll('dt, dd, li, p, .step')]
+      const found = [row.cells[0].textContent, cell.offsetHeight > 60,
+        cell.offsetWidth >= cell.closest('table').offsetWidth - 2, lines.length > 0,
+        lines.every(e => e.offsetHeight > 10)]
+      row.querySelector('button').click()
+      return found
+    })""")
+    assert len(opened) == 4 + len(STATES)
+    assert [row for row in opened if row[1:] != [True] * 4] == []
+    assert browser.complaints() == []
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])

@@ -117,11 +117,18 @@ def test_a_killed_container_ends_with_the_signal_as_a_shell_tells_it(repository)
     assert repository.run().code == 137
 
 
-def test_a_command_that_does_not_exist_is_told(repository):
-    repository.steps(trainer({"name": "node", "image": "example/train:1", "command": ["no-such-command"]}, job=AT_ONCE))
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("no-such-command", "cannot start no-such-command: no folder of PATH has it"),
+        ("/no/such", "cannot start /no/such: /no/such: No such file or directory"),
+    ],
+)
+def test_a_command_that_does_not_exist_is_told(repository, command, told):
+    repository.steps(trainer({"name": "node", "image": "example/train:1", "command": [command]}, job=AT_ONCE))
     ran = repository.run()
     assert ran.code == 127
-    assert "cannot start no-such-command" in ran.out
+    assert told in ran.out
 
 
 def test_a_failed_container_is_restarted_in_its_pod(repository):

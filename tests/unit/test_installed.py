@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from trainform.core.given.model import NOTHING_GIVEN
 from trainform.core.registry import ORDER, EntryPoint
-from trainform.installed import declared_plugins
+from trainform.installed import declared_plugins, given_by
+from trainform_plugins import torch
 
 
 @pytest.fixture
@@ -50,3 +52,8 @@ def test_of_two_installations_of_one_package_the_first_counts(folders):
     install(folders[0], "Toys", "[trainform.plugins]\ntoy = toys:New\n", "2.0")
     install(folders[1], "toys", "[trainform.plugins]\ntoy = toys:Old\n", "1.0")
     assert foreign() == [EntryPoint("toy", "toys:New", "Toys", "2.0")]
+
+
+def test_what_a_framework_gives_is_that_of_its_shipped_plugin():
+    assert given_by("torch") is torch.GIVEN
+    assert given_by("") == NOTHING_GIVEN

@@ -1,11 +1,11 @@
-"""What a shell offers after the Tab key: names of jobs, environments, runtimes and files of the repository.
+"""What a shell offers after the Tab key, by what an argument or an option names.
 
 A repository that cannot be read offers nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -13,42 +13,31 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from trainform.io.repository import Repository
-
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def _offering(names: Callable[[Repository], Iterable[str]]) -> Complete:
-    """Offer those `names` of the repository that begin with what was typed."""
+def _offering(what: str, *also: str) -> Complete:
+    """Offer names that begin with what was typed: of `what`, and once something is typed, of `also`. Both are functions
+    of `workspace.offers.names`."""
 
     def complete(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         from trainform.io.repository import find_root, open_repository
+        from trainform.workspace.offers import names
 
         root = ctx.params.get("root") or ctx.find_root().params.get("root") or find_root(".")
-        found = {name for name in names(open_repository(root)[0]) if name.startswith(typed)}
+        repository = open_repository(root)[0]
+        offers = [getattr(names, each)(repository) for each in (what, *(also if typed else ()))]
+        found = {name for offer in offers for name in offer if name and name.startswith(typed)}
         return [CompletionItem(name) for name in sorted(found) if name.isprintable()]
 
     return complete
 
 
-def _jobs(repository: Repository) -> Iterable[str]:
-    from trainform.workspace.selection import names_to_offer
-
-    return names_to_offer(repository)
-
-
-def _environments(repository: Repository) -> Iterable[str]:
-    return (folder.rpartition("/")[2] for folder in repository.environments())
-
-
-def _runtimes(repository: Repository) -> Iterable[str]:
-    from trainform.workspace.runtimes import known_runtimes
-
-    return known_runtimes(repository).by_name()
-
-
-job = _offering(_jobs)
-environment = _offering(_environments)
-runtime = _offering(_runtimes)
+job = _offering("jobs")
+explained = _offering("jobs", "codes", "variables")
+environment = _offering("environments")
+runtime = _offering("runtimes")
+queue = _offering("queues")
+fact_kind = _offering("fact_kinds")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics import Diagnostic
-from trainform.installed import load_plugins
+from trainform.installed import given_by
 from trainform.k8s.devices import is_gpu
 from trainform.k8s.tree import Tree, copied, table
 from trainform.local.plan.model import LocalRun
@@ -95,9 +95,8 @@ def every_pod_listens(job: CompiledJob) -> bool:
     from trainform.api.runtime import FRAMEWORKS  # slow to import
 
     policy = table(table(job.runtime.document.tree, "spec"), "mlPolicy") if job.runtime else {}
-    frameworks = {each for each in FRAMEWORKS if each in policy}
-    given = [plugin.given for plugin in load_plugins() if plugin.name in frameworks]
-    return any(port.listeners == "every pod" for each in given for port in each.ports)
+    frameworks = [each for each in FRAMEWORKS if each in policy]
+    return any(port.listeners == "every pod" for each in frameworks for port in given_by(each).ports)
 
 
 def planner(job: CompiledJob, addresses: Addresses, secrets: Mapping[str, Values]) -> Callable[[int], LocalRun]:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
+from trainform.installed import given_by
 from trainform.k8s.tree import Tree, copied, table, tables, text, texts
 from trainform.migrate.policies import GangPolicy, restarts
 
@@ -20,15 +21,6 @@ OF_TRAINER = {"image": "image", "command": "command", "args": "args", "env": "en
 MOST_ITEMS = 128
 MOST_CHARACTERS = 65536
 """Limits of command, args and variables of a TrainJob, and of a word in them."""
-
-RESERVED = {
-    "torch": re.compile(r"PET_(?:MASTER_ADDR|MASTER_PORT|NNODES|NODE_RANK|NPROC_PER_NODE)"),
-    "xgboost": re.compile(r"DMLC_(?:NUM_WORKER|TASK_ID|TRACKER_PORT|TRACKER_URI)"),
-    "mpi": re.compile(
-        r"OMPI_MCA_(?:orte_default_hostfile|orte_keep_fqdn_hostnames|orte_set_default_slots|plm_rsh_args)"
-    ),
-}
-"""By framework: the variables that its plugin sets, and that a TrainJob must not."""
 
 BY_EXEC = ("OMPI_MCA_plm_rsh_agent",)
 """Variables that make mpirun start processes through the API server, which it cannot here."""
@@ -149,13 +141,13 @@ def _renamed(value: Any, old_name: str) -> Any:
 
 def _variables(job: OldJob, target: Target, group: RolePods, main: Tree) -> list[Tree]:
     """The container's variables, then those that the operator sets: of one name, the last counts."""
-    reserved = RESERVED.get(target.framework) if group.name == target.trainer else None
+    reserved = given_by(target.framework).names if group.name == target.trainer else ()
     index = job.main(group.replica)
     path = (*group.replica.path, "template", "spec", "containers", index, "env")
     named: dict[str, Tree] = {}
     for number, each in enumerate(tables(main, "env")):
         name = text(each, "name")
-        if reserved and reserved.fullmatch(name):
+        if name in reserved:
             message = f"{name} is set by the Trainer, as the operator set it"
             job.tell("TF860", (*path, number), message, "remove it; numNodes and numProcPerNode decide", "info")
         elif target.framework == "mpi" and name in BY_EXEC:

@@ -22,7 +22,7 @@ CONDITIONS = {"Completed": constants.TRAINJOB_COMPLETE, "Failed": constants.TRAI
 JOBSETS = ("jobset.x-k8s.io", "v1alpha2", "jobsets")
 
 
-class Ready(NamedTuple):
+class Answered(NamedTuple):
     """The answer to a request with `async_req`, which the SDK waits for."""
 
     value: Any
@@ -46,13 +46,13 @@ class RepositoryApi:
         self.created = body
         return body
 
-    def get_cluster_custom_object(self, group: str, version: str, plural: str, name: str, **_options: Any) -> Ready:
-        return Ready(self._runtime(plural, name))
+    def get_cluster_custom_object(self, group: str, version: str, plural: str, name: str, **_options: Any) -> Answered:
+        return Answered(self._runtime(plural, name))
 
     def get_namespaced_custom_object(
         self, group: str, version: str, namespace: str, plural: str, name: str, **_options: Any
-    ) -> Ready:
-        return Ready(self._job(name) if plural == constants.TRAINJOB_PLURAL else self._runtime(plural, name))
+    ) -> Answered:
+        return Answered(self._job(name) if plural == constants.TRAINJOB_PLURAL else self._runtime(plural, name))
 
     def _runtime(self, plural: str, name: str) -> Tree:
         found = self._records().runtimes.get((KINDS[plural], name))
@@ -106,5 +106,5 @@ def _condition(outcome: str) -> Mapping[str, str]:
 class NoPods:
     """In place of `CoreV1Api`, where there is no cluster: no pod exists."""
 
-    def list_namespaced_pod(self, namespace: str, **_options: Any) -> Ready:
-        return Ready(client.V1PodList(items=[]))
+    def list_namespaced_pod(self, namespace: str, **_options: Any) -> Answered:
+        return Answered(client.V1PodList(items=[]))

@@ -35,7 +35,7 @@ from trainform.sdk.command import command_of
 from trainform.sdk.records import Records, root_and_environment
 from trainform.workspace import InvocationError
 from trainform.workspace.new_job.function import CannotCarry
-from trainform.workspace.new_job.given import Given, add_job, name_by_content
+from trainform.workspace.new_job.given import GivenJob, add_job, name_by_content
 from trainform.workspace.new_job.live import Script, script_of_function
 from trainform.workspace.retire.program import Request, retire
 
@@ -133,7 +133,7 @@ class GitBackend(KubernetesBackend):
                     if runtime.trainer.trainer_type == TrainerType.CUSTOM_TRAINER:  # else the SDK says why not
                         chosen.trainer.set_command(command_of(runtime.trainer.command, trainer))
                 tree, name = self._made(chosen, initializer, trainer, options)
-                given = Given(tree, script.text, records.runtimes.get((runtime.kind.value, runtime.name)))
+                given = GivenJob(tree, script.text, records.runtimes.get((runtime.kind.value, runtime.name)))
                 tree["metadata"]["name"] = name or name_by_content(script.name or _stem(trainer, runtime), given)
                 added = add_job(self.root, self.environment, given)
             except (CannotCarry, InvocationError) as error:

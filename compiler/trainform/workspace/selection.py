@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.diagnostic import Position, Spot
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.io.paths import locked_jobs
 from trainform.io.repository import ENDINGS, is_template
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import metadata_of
@@ -20,7 +19,6 @@ from trainform.workspace.discovery import load_files
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
-    from trainform.io.repository import Repository
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
 
@@ -69,15 +67,6 @@ def select(
             files = {one.file for document in each.sources.documents for one in (document, *document.beside)}
             each.sources.diagnostics = [problem for problem in told if problem.file in files]
     return problems
-
-
-def names_to_offer(repository: Repository) -> Iterator[str]:
-    """By what a job may be named, for a shell to complete. Nothing is compiled: jobs are known by their lockfiles, and
-    those that were never rendered by their files."""
-    for _, namespace, name in locked_jobs(repository.root):
-        yield f"{namespace}/{name}"
-        yield name
-    yield from repository.jobs().files
 
 
 def _matching(inputs: EnvironmentInputs, asked: str, root: str) -> list[Document]:

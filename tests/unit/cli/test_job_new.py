@@ -78,6 +78,11 @@ def test_a_job_from_options(root, trainform):
     }
 
 
+def test_a_job_in_a_queue_of_its_own(root, trainform):
+    assert trainform("job", "new", "new", "--queue", "team.b", "--command", "torchrun train.py").code == 0
+    assert written(root)["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team.b"}
+
+
 @pytest.mark.parametrize(
     "runtime", ["torch-distributed", "deepspeed-distributed", "jax-distributed", "xgboost-distributed"]
 )

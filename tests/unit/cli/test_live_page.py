@@ -80,6 +80,7 @@ def test_the_commands_run_one_after_the_other(root, trainform, monkeypatch, tmp_
     live = yaml.safe_load((root / "rendered/prod/nlp/llama-sft/jobset-llama-sft.yaml").read_text())
     with api_server() as server:
         monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig(tmp_path_factory.mktemp("home") / "config")))
+        server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nlp"}})
         server.put({**live, "status": {"conditions": [{"type": "Completed", "status": "True"}]}})
         for line in LINES:
             command, _, output = line.partition(" | ")[0].partition(" >")
@@ -87,6 +88,8 @@ def test_the_commands_run_one_after_the_other(root, trainform, monkeypatch, tmp_
             assert (ran.code, ran.err) == (0, ""), line
             if output:
                 repository.write(output.strip(), ran.out)
+    assert [path.name for path in (root / "environments/prod/cluster").iterdir()] == ["namespaces.yaml"]
+    assert "finished" in (root / "report.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["facts pull", "status", "diff"])

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from support.migration import codes, jobset, migrated, rendered, train_job
-from trainform.migrate.pods import RESERVED
-from trainform_plugins import mpi, torch, xgboost
+from trainform.installed import given_by
 
 
 def pytorch(spec: str = "", worker: str = "", pod: str = "", metadata: str = "name: llm") -> str:
@@ -178,19 +177,13 @@ def test_the_queue_and_the_priority_class_of_a_gang_arrive():
     assert (group["spec"]["queue"], group["spec"]["priorityClassName"]) == ("research", "high")
 
 
-def test_variables_that_the_trainer_sets_are_left_out_and_told():
-    text = pytorch().replace("command:", "env: [{name: PET_NNODES, value: '9'}], command:")
+@pytest.mark.parametrize("name", given_by("torch").names)
+def test_variables_that_the_trainer_sets_are_left_out_and_told(name: str):
+    text = pytorch().replace("command:", f"env: [{{name: {name}, value: '9'}}], command:")
     found = migrated(text)
     path = f"{CONTAINERS}[0].env[0]"
     assert ("TF860", path, 10) in codes(found)
     rendered(found)
-
-
-@pytest.mark.parametrize(
-    ("framework", "reserved"), [("torch", torch.RESERVED), ("xgboost", xgboost.RESERVED), ("mpi", tuple(mpi.OPEN_MPI))]
-)
-def test_the_variables_left_out_are_those_that_the_plugins_refuse(framework: str, reserved: tuple[str, ...]):
-    assert [name for name in reserved if not RESERVED[framework].fullmatch(name)] == []
 
 
 def test_without_settings_of_its_own_a_job_needs_no_runtime():

@@ -23,20 +23,20 @@ CHANGES = {".md": "markdown", ".html": "html", ".json": "json", ".txt": "text"}
 """The format of a file by how its name ends."""
 
 
-class Target(NamedTuple):
+class Printout(NamedTuple):
     """A file to write, and the format that its name asks for."""
 
     file: str
     form: str
 
 
-def _targets(formats: dict[str, str], ctx: click.Context, param: click.Parameter, files: Any) -> list[Target]:
+def _targets(formats: dict[str, str], ctx: click.Context, param: click.Parameter, files: Any) -> list[Printout]:
     found = []
     for file in files:
         form = formats.get(PurePath(file).suffix)
         if form is None:
             raise click.BadParameter(f'"{file}": the name must end in {", ".join(formats)}', ctx, param)
-        found.append(Target(file, form))
+        found.append(Printout(file, form))
     return found
 
 
@@ -62,9 +62,9 @@ def _files(name: str, formats: dict[str, str], what: str) -> Callable[[Any], Any
 @repository_options
 def ci(
     base: str,
-    validate: list[Target],
-    check: list[Target],
-    diff: list[Target],
+    validate: list[Printout],
+    check: list[Printout],
+    diff: list[Printout],
     annotate: str | None,
     fail_on: Literal["warning", "info"] | None,
     changes_pass: bool,
@@ -143,7 +143,7 @@ def _commit(root: str, base: str) -> str | None:
         raise
 
 
-def _tell(part: Callable[[str], int], targets: Sequence[Target], form: str, root: str) -> int:
+def _tell(part: Callable[[str], int], targets: Sequence[Printout], form: str, root: str) -> int:
     """Print one part, or write it to each of its files; returns its exit code."""
     from trainform.io.streams import captured
     from trainform.io.writer import write_output

@@ -31,7 +31,7 @@ class Explained(NamedTuple):
 
 
 @command()
-@click.argument("job", shell_complete=complete.job)
+@click.argument("job", shell_complete=complete.explained)
 @click.argument("field", required=False)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options

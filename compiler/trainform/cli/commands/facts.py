@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trainform.cli import DIFFERS, FAULTY, OK
+from trainform.cli import DIFFERS, FAULTY, OK, complete
 from trainform.cli.options import Command, chosen_root, is_quiet, repository_options
 
 if TYPE_CHECKING:
@@ -23,7 +23,13 @@ def facts() -> None:
 @click.option("--kubeconfig", metavar="FILE", default="", help="Default: that of KUBECONFIG, else ~/.kube/config.")
 @click.option("--context", metavar="NAME", default="", help="A context of the kubeconfig. Default: the current one.")
 @click.option("--namespace", "namespaces", multiple=True, metavar="NS", help="Only this namespace; can be repeated.")
-@click.option("--without", multiple=True, metavar="KIND", help="Leave out a kind, such as Node; can be repeated.")
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="KIND",
+    shell_complete=complete.fact_kind,
+    help="Leave out a kind, such as Node; can be repeated.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, with exit code 1.")
 @click.option("--rbac", is_flag=True, help="Print the roles that this needs, without asking a cluster.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)

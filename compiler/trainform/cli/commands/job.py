@@ -32,6 +32,13 @@ def job() -> None:
     help="The runtime that it runs in.",
 )
 @click.option("--namespace", default="", metavar="NAME", help="Default: the Environment's.")
+@click.option(
+    "--queue",
+    default="",
+    metavar="NAME",
+    shell_complete=complete.queue,
+    help="Kueue's LocalQueue. Default: the Environment's.",
+)
 @click.option("--image", default="", metavar="IMAGE", help="The image of the training code. Default: the runtime's.")
 @click.option("--command", "words", default="", metavar="TEXT", help='What runs, as in a shell: "torchrun train.py".')
 @click.option(
@@ -91,11 +98,16 @@ def _asked(given: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
 
 def _check(name: str, given: dict[str, Any]) -> None:
     """What goes into the file's text is what it claims to be."""
-    from trainform.k8s.names import dns1123_label
+    from trainform.k8s.names import dns1123_label, dns1123_subdomain
     from trainform.k8s.quantity import QuantityError, parse
 
-    for hint, text in (("NAME", name), ("--namespace", given["namespace"])):
-        if text and (problem := dns1123_label(text)):
+    names = (
+        ("NAME", name, dns1123_label),
+        ("--namespace", given["namespace"], dns1123_label),
+        ("--queue", given["queue"], dns1123_subdomain),
+    )
+    for hint, text, problem_of in names:
+        if text and (problem := problem_of(text)):
             raise click.BadParameter(f'"{text}" {problem}', param_hint=hint)
     for option in ("cpu", "memory"):
         try:

@@ -41,7 +41,11 @@ DAY = 24 * 3600
 )
 @click.option("--failed", is_flag=True, help="With --finished: also jobs that failed.")
 @click.option(
-    "--keep", multiple=True, metavar="NAME", help="Keep this job: [namespace/]name, may have *; can be repeated."
+    "--keep",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete.job,
+    help="Keep this job: [namespace/]name, may have *; can be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Change nothing; only tell what would happen.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)

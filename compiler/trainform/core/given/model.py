@@ -1,5 +1,5 @@
-"""The one table of what pods are given. `explain`, `run` and the documentation read it; tests hold it against what is
-rendered."""
+"""The one table of what pods are given. `explain`, `run`, `migrate` and the documentation read it; tests hold it
+against what is rendered."""
 
 from __future__ import annotations
 

@@ -220,6 +220,14 @@ def _end_with_parent(parent: int) -> None:
         sys.exit(CANNOT_START)
 
 
+def _why(error: OSError, program: str) -> str:
+    """What is missing: of a program without a folder, the error names the last place that was tried, as bytes."""
+    place = os.fsdecode(error.filename or program)
+    if isinstance(error, FileNotFoundError) and os.path.basename(place) == program:
+        return "no folder of PATH has it"
+    return f"{place}: {error.strerror}"
+
+
 def _start(specification: Specification) -> int:
     """The container's first process."""
     child = os.fork()
@@ -233,8 +241,8 @@ def _start(specification: Specification) -> int:
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
     except OSError as error:
-        what = error.filename or specification["command"][0]
-        sys.stderr.write(f"cannot start {specification['command'][0]}: {what}: {error.strerror}\n")
+        program = specification["command"][0]
+        sys.stderr.write(f"cannot start {program}: {_why(error, program)}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 

@@ -40,7 +40,7 @@ _OTHER = re.compile(r"[^a-z0-9]+")
 _WILDCARD = re.compile(r"[*?\[]")
 
 
-class Given(NamedTuple):
+class GivenJob(NamedTuple):
     """A TrainJob without a namespace (then it is the Environment's) or with one. If it has a script, `runtime` is the
     runtime whose pods run it."""
 
@@ -57,13 +57,13 @@ class Added(NamedTuple):
     findings: list[Diagnostic]
 
 
-def name_by_content(stem: str, given: Given) -> str:
+def name_by_content(stem: str, given: GivenJob) -> str:
     """A name that starts with `stem` and ends with a digest of the job: another job of this stem has another name."""
     clean = _OTHER.sub("-", stem.lower()).lstrip("-0123456789")[:LENGTH_OF_STEM].strip("-") or "job"
     return f"{clean}-{digest_of([given.tree, {'script': given.script}])[:8]}"
 
 
-def add_job(root: str, environment: str, given: Given) -> Added:
+def add_job(root: str, environment: str, given: GivenJob) -> Added:
     """Write a job and its script, unless they are there already. Raises InvocationError, with what to do, if another
     job has the name, if `environment` would not render the job, or if the job has errors: then nothing is written."""
     workspace = discover(root, [environment])
@@ -114,7 +114,7 @@ def _folders(patterns: list[str], jobs: str) -> Iterator[str]:
             yield folder
 
 
-def _files(file: str, given: Given) -> dict[str, NewFile]:
+def _files(file: str, given: GivenJob) -> dict[str, NewFile]:
     """The script first: a TrainJob without its script has an error."""
     if not given.script:
         return {file: NewFile(HEAD + emit_stream([given.tree]))}

@@ -36,6 +36,7 @@ class NewJob(NamedTuple):
     name: str
     runtime: str = "torch-distributed"
     namespace: str = ""
+    queue: str = ""
     image: str = ""
     command: Sequence[str] = ()
     nodes: int = 1
@@ -65,6 +66,7 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
         raise InvocationError("say what runs", "--command")
     values = wanted._asdict() | {
         "kind": runtime["kind"],
+        "queue": _quoted(wanted.queue) if wanted.queue else "",
         "image": _quoted(wanted.image) if wanted.image else "",
         "command": list(map(_quoted, command)),
         "variables": [(_quoted(key), json.dumps(value)) for key, value in wanted.variables],

@@ -1,0 +1,1 @@
+"""What a shell offers after the Tab key."""
