@@ -171,6 +171,13 @@ def test_a_gang_is_that_of_the_only_scheduler_that_has_the_setting(policy: str, 
     rendered(found)
 
 
+def test_volcano_schedules_the_pods_of_its_gang():
+    """The operator wrote the scheduler's name into pods that had none."""
+    found = migrated(pytorch("runPolicy: {schedulingPolicy: {queue: research}}"))
+    pods = [job["template"]["spec"]["template"]["spec"] for job in jobset(found)["spec"]["replicatedJobs"]]
+    assert [pod["schedulerName"] for pod in pods] == ["volcano"]
+
+
 def test_the_queue_and_the_priority_class_of_a_gang_arrive():
     found = migrated(pytorch("runPolicy: {schedulingPolicy: {queue: research, priorityClass: high}}"))
     (job,) = rendered(found)
