@@ -59,6 +59,24 @@ def test_pods_find_each_other_and_their_files(repository, sandbox):
         assert target in ("fit-node-0-0.fit", address)
 
 
+def test_a_program_that_is_not_here_is_told_by_its_name(repository):
+    """PATH is searched folder by folder: the error of the last one would name a file that nobody expects."""
+    repository.steps(trainer({**container(""), "command": ["no-such-program", "train.py"]}, job=AT_ONCE))
+    ran = repository.run()
+    assert ran.code == 127
+    told = "cannot start no-such-program: it is in no folder of PATH; activate the environment that has it"
+    assert ran.lines("node-0-0") == [told]
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "reason"), [("/no/such", 127, "No such file or directory"), ("/tmp", 126, "Permission denied")]
+)
+def test_a_program_that_is_named_by_its_path_and_cannot_start(repository, program, code, reason):
+    repository.steps(trainer({**container(""), "command": [program]}, job=AT_ONCE))
+    ran = repository.run()
+    assert (ran.code, ran.lines("node-0-0")) == (code, [f"cannot start {program}: {reason}"])
+
+
 def test_steps_wait_until_others_are_complete(repository):
     claim = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
     mounts = [{"name": "data", "mountPath": "/data"}]

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from trainform.workspace.live.facts import Pulled
 
 
+def _known_kinds(_context: click.Context, _option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    from trainform.k8s.fact_kinds import FACT_VERSIONS
+
+    unknown = [kind for kind in kinds if kind not in FACT_VERSIONS]
+    if unknown:
+        raise click.BadParameter(f"no kind of cluster facts: {', '.join(unknown)}; they are {', '.join(FACT_VERSIONS)}")
+    return kinds
+
+
 @click.group()
 def facts() -> None:
     """Read the facts of a live cluster into files of an Environment."""
@@ -23,7 +32,13 @@ def facts() -> None:
 @click.option("--kubeconfig", metavar="FILE", default="", help="Default: that of KUBECONFIG, else ~/.kube/config.")
 @click.option("--context", metavar="NAME", default="", help="A context of the kubeconfig. Default: the current one.")
 @click.option("--namespace", "namespaces", multiple=True, metavar="NS", help="Only this namespace; can be repeated.")
-@click.option("--without", multiple=True, metavar="KIND", help="Leave out a kind, such as Node; can be repeated.")
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="KIND",
+    callback=_known_kinds,
+    help="Leave out a kind, such as Node; can be repeated.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, with exit code 1.")
 @click.option("--rbac", is_flag=True, help="Print the roles that this needs, without asking a cluster.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -39,10 +54,11 @@ def pull(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Write queues, quotas, nodes, classes and limits of a cluster to environments/ENV/cluster/.
+    """Write the facts of a cluster to environments/ENV/cluster/.
 
-    Only what trainform reads: no status, no Secrets; nodes are counted as pools. The same cluster gives the same
-    bytes. Files without the header of this command are kept. On any error, nothing is written.
+    Facts are queues, quotas, nodes, classes and limits, and of these only what trainform reads: no status, no
+    Secrets; nodes are counted as pools. The same cluster gives the same bytes. Files without the header of this
+    command are kept. On any error, nothing is written.
     """
     if rbac:
         return _print_roles(without, namespaces)

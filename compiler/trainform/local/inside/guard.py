@@ -233,10 +233,20 @@ def _start(specification: Specification) -> int:
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
     except OSError as error:
-        what = error.filename or specification["command"][0]
-        sys.stderr.write(f"cannot start {specification['command'][0]}: {what}: {error.strerror}\n")
+        sys.stderr.write(f"cannot start {_why(specification, error)}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _why(specification: Specification, error: OSError) -> str:
+    """The program or folder at fault, and what is wrong with it. A program is looked for in each folder of PATH, and
+    the error is that of the last one: it would mislead."""
+    program = specification["command"][0]
+    if error.filename == specification["folder"]:
+        return f"{program} in {error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and "/" not in program:
+        return f"{program}: it is in no folder of PATH; activate the environment that has it"
+    return f"{program}: {error.strerror}"
 
 
 def _watch(child: int) -> int:
