@@ -254,6 +254,22 @@ def test_comments_above_a_job_and_a_config_map_beside_it_come_along():
     assert any(each["kind"] == "ConfigMap" for each in rendered(found)[0]["objects"])
 
 
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        ("apiVersion: kubeflow.org/v1\nkind: MXJob", "MXJob (kubeflow.org)"),
+        ("apiVersion: batch/v1\nkind: CronJob", "CronJob (batch)"),
+    ],
+)
+def test_a_job_of_another_kind_is_a_warning(head: str, kind: str):
+    """It is told as a job: who moves in would else believe that it was done."""
+    found = migrated(f"{pytorch()}---\n{head}\nmetadata: {{name: other}}\n")
+    (left,) = (each for each in found.diagnostics if each.code == "TF861")
+    assert left.severity == "warning"
+    assert left.message.endswith(f"/other is left where it is: no job of the kind {kind} is migrated")
+    assert left.hint.startswith("those that are: PyTorchJob, ")
+
+
 def test_a_sidecar_that_reads_its_rank_gets_it():
     text = pytorch().replace("Worker", "Master").replace("replicas: 2", "replicas: 1").replace("torchrun", "python")
     sidecar = '{name: log, image: "example/log:1", args: [--rank=$(RANK)]}, {name: idle, image: "example/idle:1"}, '
