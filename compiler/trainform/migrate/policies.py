@@ -199,7 +199,7 @@ def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]
             job.tell("TF854", path_of(job, "backoffLimit"), message, "write restartPolicy: OnFailure to retry", "info")
         return {"backoffLimit": 0}, {"restartPolicy": "Never"}
     if replica.restart == "ExitCode":
-        message = "the exit codes 129 to 143 are retried, which a signal causes; any other fails the job at once"
+        message = "only exit codes of signals, 129 to 143, are retried; the operator retried all from 128 on"
         job.tell("TF854", path, message, "change them in podFailurePolicy of the runtime", "info")
         rule = {"containerName": container, "operator": "NotIn", "values": ENDED_BY_SIGNAL}
         rules = {"rules": [{"action": "FailJob", "onExitCodes": rule}]}
