@@ -222,7 +222,7 @@ def test_sizes_of_the_command_line_replace_those_of_the_job(repository):
     assert (ran.code, ran.lines("node-0-0"), ran.lines("node-0-1")) == (0, ["2 3"], ["2 3"]), ran.err
     too_many = repository.run()
     assert too_many.code == 2
-    assert "TF893" in too_many.err
+    assert "TF893: the pods of node ask for " in too_many.err
 
 
 def test_nothing_is_started_if_the_job_has_errors(repository):

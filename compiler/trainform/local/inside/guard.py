@@ -256,7 +256,8 @@ def _watch(child: int) -> int:
     def pass_on(number: int, _frame: object) -> None:
         if os.getppid() != parent:
             signal.setitimer(signal.ITIMER_REAL, GRACE)
-        os.kill(child, number)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.kill(child, number)
 
     def kill_now(_number: int, _frame: object) -> None:
         kill_descendants()
