@@ -37,6 +37,16 @@ def test_every_pod_runs_and_its_lines_begin_with_its_name(repository):
     assert ran.err == "trainform: the job succeeded\n"
 
 
+def test_the_page_shows_what_its_job_prints(repository):
+    """In any order, and with addresses for names where this machine has no namespaces."""
+    page = (Path(__file__).parents[2] / "docs/run.md").read_text(encoding="utf-8")
+    repository.write("jobs/fit.yaml", page.partition("```yaml\n")[2].partition("```")[0])
+    shown = page.partition("$ trainform run fit\n")[2].partition("```")[0]
+    ran = repository.run()
+    printed = re.sub(r"127[.\d]+", "fit-node-0-0.fit", ran.out + ran.err)
+    assert sorted(printed.splitlines()) == sorted(shown.splitlines())
+
+
 @pytest.mark.parametrize("sandbox", ["", "none"])
 def test_pods_find_each_other_and_their_files(repository, sandbox):
     """With namespaces under the names and paths that are rendered; without, these are rewritten."""
