@@ -76,9 +76,10 @@ def _load(kubernetes: Any, configuration: Any, login: Login, scratch: str) -> st
         try:
             kubernetes.config.load_incluster_config(client_configuration=configuration)
         except kubernetes.config.ConfigException as error:
-            message = f"no kubeconfig: {', '.join(files)} does not exist; name one with --kubeconfig or KUBECONFIG"
-            raise NotLoggedIn(message) from error
+            raise _no_kubeconfig(files) from error
         return ""
+    if not any(map(os.path.exists, files)):
+        raise _no_kubeconfig(files)
     joined = os.pathsep.join(files)
     try:
         kubernetes.config.load_kube_config(
@@ -90,6 +91,11 @@ def _load(kubernetes: Any, configuration: Any, login: Login, scratch: str) -> st
     except Exception as error:  # a file of any content: the package raises what its parsers do
         raise NotLoggedIn(f"{joined}: not a kubeconfig that can be read ({type(error).__name__})") from error
     return login.context or str((active or {}).get("name", ""))
+
+
+def _no_kubeconfig(files: list[str]) -> NotLoggedIn:
+    missing = f"{', '.join(files)} {'does' if len(files) == 1 else 'do'} not exist"
+    return NotLoggedIn(f"no kubeconfig: {missing}; name one with --kubeconfig or KUBECONFIG")
 
 
 def _without_lines(error: Exception) -> str:

@@ -50,19 +50,25 @@ class Devices:
 
 def check(run: LocalRun, total: int) -> None:
     """Raises NotHere if pods that run at the same time ask for more GPUs than there are."""
-    most = max((_together(run, step) for step in run.steps), default=0)
+    asked = max((_together(run, step) for step in run.steps), key=lambda found: sum(found.values()), default={})
+    most = sum(asked.values())
     if most > total:
         have = f"{total} are here" if total else "none is here"
-        hint = "ask for fewer for this run: --gpus 0, or a smaller --nodes"
-        raise NotHere("TF893", f"the pods ask for {most} GPUs at the same time, and {have}", hint)
+        message = f"the pods of {' and '.join(asked)} ask for {most} GPUs at the same time, and {have}"
+        hint = (
+            "ask for fewer: --gpus 0 or a smaller --nodes for the trainer's pods; others have theirs from the runtime"
+        )
+        raise NotHere("TF893", message, hint)
 
 
-def _together(run: LocalRun, step: LocalStep) -> int:
-    """The GPUs of a step and of those that may run beside it: no step that one waits for to be complete."""
+def _together(run: LocalRun, step: LocalStep) -> dict[str, int]:
+    """The GPUs of a step and of those that may run beside it, by step: no step that one waits for to be complete."""
     apart = _completed_before(run, step.name) | {
         each.name for each in run.steps if step.name in _completed_before(run, each.name)
     }
-    return sum(pod.gpus for each in run.steps if each.name not in apart for job in each.jobs for pod in job.pods)
+    beside = [each for each in run.steps if each.name not in apart]
+    asked = {each.name: sum(pod.gpus for job in each.jobs for pod in job.pods) for each in beside}
+    return {name: count for name, count in asked.items() if count}
 
 
 def _completed_before(run: LocalRun, name: str) -> set[str]:

@@ -266,7 +266,7 @@ def _with_sshd(job: OldJob, worker: Replica) -> Replica:
         return worker
     if not job.is_over_ssh:
         message = "mpirun reached these pods with `kubectl exec`; now it does by SSH, and they run /usr/sbin/sshd -De"
-        hint = "the image needs OpenSSH's server and client, and hosts that are not checked (StrictHostKeyChecking no)"
+        hint = "the image needs OpenSSH's server and client, and `StrictHostKeyChecking no` for the client"
         job.tell("TF857", worker.path, message, hint)
     changed = [{**each, "command": SSHD} if each is main else each for each in containers]
     spec = {**worker.pod_spec, "containers": changed}

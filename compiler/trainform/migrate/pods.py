@@ -97,6 +97,8 @@ def _pod_spec(target: Target, gang: GangPolicy, spec: Tree, pod_fields: Tree) ->
     new = {**pod_fields, **{key: value for key, value in spec.items() if key != "restartPolicy"}}
     if gang.priority_class:
         new.setdefault("priorityClassName", gang.priority_class)
+    if gang.scheduler:
+        new.setdefault("schedulerName", gang.scheduler)
     if target.framework == "mpi" and new.get("hostNetwork"):
         new["dnsPolicy"] = "ClusterFirstWithHostNet"  # as the MPI Operator does, or hosts would not resolve
     return new

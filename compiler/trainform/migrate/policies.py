@@ -82,11 +82,17 @@ COSCHEDULING = "scheduler-plugins-scheduler"
 
 
 class GangPolicy(NamedTuple):
-    """A `podGroupPolicy`, Volcano's queue, and the priority class of pods without one; each may be empty."""
+    """A `podGroupPolicy`, Volcano's queue, the priority class of pods without one, and their scheduler; each may be
+    empty."""
 
     policy: Tree
     queue: str = ""
     priority_class: str = ""
+
+    @property
+    def scheduler(self) -> str:
+        """What the operator wrote into pods that name no scheduler. Any scheduler may run coscheduling."""
+        return VOLCANO if VOLCANO in self.policy else ""
 
 
 def run_policy(job: OldJob) -> Tree:
@@ -143,7 +149,7 @@ def gang_of(job: OldJob) -> GangPolicy:
     schedulers = {text(replica.pod_spec, "schedulerName") for replica in job.replicas.values()}
     chosen: Tree = {}
     if queue or VOLCANO in schedulers:
-        chosen = {"volcano": {}}
+        chosen = {VOLCANO: {}}
         if timeout is not None:
             job.tell("TF858", (*SCHEDULING, "scheduleTimeoutSeconds"), "Volcano has no such timeout", "remove it")
     elif timeout is not None or COSCHEDULING in schedulers:
@@ -193,7 +199,7 @@ def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]
             job.tell("TF854", path_of(job, "backoffLimit"), message, "write restartPolicy: OnFailure to retry", "info")
         return {"backoffLimit": 0}, {"restartPolicy": "Never"}
     if replica.restart == "ExitCode":
-        message = "the exit codes 129 to 143 are retried, which a signal causes; any other fails the job at once"
+        message = "only exit codes of signals, 129 to 143, are retried; the operator retried all from 128 on"
         job.tell("TF854", path, message, "change them in podFailurePolicy of the runtime", "info")
         rule = {"containerName": container, "operator": "NotIn", "values": ENDED_BY_SIGNAL}
         rules = {"rules": [{"action": "FailJob", "onExitCodes": rule}]}

@@ -107,9 +107,14 @@ def _as_written(document: Document) -> str:
 
 
 def _left(document: Document) -> Diagnostic:
-    message = f"{object_name(document.tree)} is left where it is: it is no job"
+    group, kind = text(document.tree, "apiVersion").rpartition("/")[0], text(document.tree, "kind")
+    left = f"{object_name(document.tree)} is left where it is"
+    if kind.endswith("Job"):
+        known = f"{', '.join(KINDS)} of {GROUP}"
+        message = f"{left}: no job of the kind {kind}{f' ({group})' if group else ''} is migrated"
+        return Diagnostic("TF861", "warning", message, f"those that are: {known}", ("kind",), document)
     hint = "apply it as you do now, or see docs/companions.md for what can stand beside a TrainJob"
-    return Diagnostic("TF861", "info", message, hint, ("kind",), document)
+    return Diagnostic("TF861", "info", f"{left}: it is no job", hint, ("kind",), document)
 
 
 def _placeholders(documents: Iterable[Document]) -> Iterable[Diagnostic]:

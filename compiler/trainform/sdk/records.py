@@ -86,6 +86,8 @@ class Records:
 
 def root_and_environment(root: str, environment: str | None) -> tuple[str, str]:
     """The repository that holds the folder `root`, and the Environment's name. Raises InvocationError."""
+    if not os.path.isdir(root):
+        raise InvocationError(f"root: there is no folder {root}")
     found = find_root(root)
     workspace = discover(found, [environment] if environment else ())
     if has_errors(workspace.problems):

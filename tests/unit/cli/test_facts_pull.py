@@ -326,9 +326,14 @@ def test_a_kind_can_be_left_out(server, repository, trainform):
     server.deny("nodes", "configmaps")
     assert trainform("facts", "pull", "--without", "Node", "--without", "Configuration").code == 0
     assert "nodepools.yaml" not in pulled(repository.root)
-    ran = trainform("facts", "pull", "--without", "Nodes")
-    assert ran.code == 2
-    assert "no kind of cluster facts: Nodes" in ran.err
+
+
+@pytest.mark.parametrize("option", [(), ("--rbac",)])
+def test_a_kind_to_leave_out_must_be_one_of_facts(server, repository, trainform, option):
+    ran = trainform("facts", "pull", "--without", "Nodes", *option)
+    assert (ran.code, ran.out) == (2, "")
+    assert "no kind of cluster facts: Nodes; they are Namespace, " in ran.err
+    assert server.seen == []
 
 
 def test_a_failure_in_between_writes_nothing(server, repository, trainform):

@@ -73,6 +73,13 @@ def test_the_help_lists_every_command(trainform):
     assert [name for name in COMMANDS if f"\n  {name} " not in out] == []
 
 
+@pytest.mark.parametrize("group", [[], ["facts"], ["job"], ["runtimes"], ["cmp"]])
+def test_no_line_about_a_command_is_cut_off(trainform, group):
+    _, _, listed = trainform(*group, "--help").out.partition("\nCommands:\n")
+    assert listed
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(trainform, command):
     ran = trainform(command, "--help")

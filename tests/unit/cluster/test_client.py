@@ -252,6 +252,12 @@ def test_without_a_kubeconfig(tmp_path, monkeypatch):
         pass
 
 
+def test_a_kubeconfig_that_is_named_but_not_there(tmp_path):
+    file = tmp_path / "none"
+    with pytest.raises(NotLoggedIn, match=f"^no kubeconfig: {file} does not exist; name"), connected(Login(str(file))):
+        pass
+
+
 def test_a_server_that_is_not_there(tmp_path, server, monkeypatch):
     server.address = "http://127.0.0.1:1"
     with connected(Login(str(server.kubeconfig(tmp_path / "config")))) as found:

@@ -134,8 +134,16 @@ def test_a_secret_is_not_shown_by_a_repr():
     assert "abc" not in repr(VALUES)
 
 
-def test_a_command_is_expanded_and_one_of_the_image_is_told():
+def test_a_command_is_expanded():
     assert command_of({"command": ["a", "$(X)"], "args": ["$(Y)"]}, {"X": "1"}) == ("a", "1", "$(Y)")
-    with pytest.raises(NotHere, match='"node" has no command') as raised:
-        command_of({"name": "node", "args": ["x"]}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("node", "into the job: spec.trainer.command"), ("dataset-initializer", "into the runtime")]
+)
+def test_a_command_of_the_image_is_told_with_the_place_for_another(name, place):
+    """`spec.trainer` sets the command of the container `node` alone."""
+    with pytest.raises(NotHere, match=f'"{name}" has no command') as raised:
+        command_of({"name": name, "args": ["x"]}, {})
     assert raised.value.code == "TF890"
+    assert place in raised.value.hint

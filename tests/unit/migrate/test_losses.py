@@ -170,6 +170,13 @@ def test_a_gang_is_that_of_the_only_scheduler_that_has_the_setting(policy: str, 
     rendered(found)
 
 
+def test_volcano_schedules_the_pods_of_its_gang():
+    """The operator wrote the scheduler's name into pods that had none."""
+    found = migrated(pytorch("runPolicy: {schedulingPolicy: {queue: research}}"))
+    pods = [job["template"]["spec"]["template"]["spec"] for job in jobset(found)["spec"]["replicatedJobs"]]
+    assert [pod["schedulerName"] for pod in pods] == ["volcano"]
+
+
 def test_the_queue_and_the_priority_class_of_a_gang_arrive():
     found = migrated(pytorch("runPolicy: {schedulingPolicy: {queue: research, priorityClass: high}}"))
     (job,) = rendered(found)
@@ -238,6 +245,22 @@ def test_comments_above_a_job_and_a_config_map_beside_it_come_along():
     assert file.text.endswith(f"---\n{CONFIG_MAP}")
     assert [each[0] for each in codes(found)] == ["TF861"]
     assert any(each["kind"] == "ConfigMap" for each in rendered(found)[0]["objects"])
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        ("apiVersion: kubeflow.org/v1\nkind: MXJob", "MXJob (kubeflow.org)"),
+        ("apiVersion: batch/v1\nkind: CronJob", "CronJob (batch)"),
+    ],
+)
+def test_a_job_of_another_kind_is_a_warning(head: str, kind: str):
+    """It is told as a job: who moves in would else believe that it was done."""
+    found = migrated(f"{pytorch()}---\n{head}\nmetadata: {{name: other}}\n")
+    (left,) = (each for each in found.diagnostics if each.code == "TF861")
+    assert left.severity == "warning"
+    assert left.message.endswith(f"/other is left where it is: no job of the kind {kind} is migrated")
+    assert left.hint.startswith("those that are: PyTorchJob, ")
 
 
 def test_a_sidecar_that_reads_its_rank_gets_it():

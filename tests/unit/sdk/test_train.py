@@ -177,6 +177,15 @@ def test_what_cannot_be(root, client, arguments, error, told):
     assert files(root) == {}
 
 
+def test_a_lambda_is_told_as_such_wherever_it_stands(root, client):
+    """The lines that a lambda stands in need not be Python without those around them."""
+    given = {
+        "trainer": CustomTrainer(func=lambda: None)}  # fmt: skip
+    with pytest.raises(ValueError, match="a lambda has no name and no lines of its own"):
+        client.train(**given)
+    assert files(root) == {}
+
+
 def test_a_private_key_in_the_function_is_not_written(root, client, tmp_path):
     def leaking() -> str:
         return """-----BEGIN PRIVATE KEY-----
@@ -218,6 +227,12 @@ def test_the_environment_must_be_known_and_named_where_there_are_several(root):
     with pytest.raises(ValueError, match='say which Environment: env="lab", or another of lab, prod'):
         TrainerClient(root=root)
     assert TrainerClient(root=root, env="lab").backend.namespace == "lab"
+
+
+def test_the_folder_must_exist(tmp_path):
+    with pytest.raises(ValueError, match=f"root: there is no folder {tmp_path}/typo"):
+        TrainerClient(root=tmp_path / "typo")
+    assert not (tmp_path / "typo").exists()
 
 
 def test_a_folder_that_is_no_repository_is_one_without_settings(tmp_path):

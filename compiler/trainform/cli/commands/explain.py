@@ -36,7 +36,7 @@ class Explained(NamedTuple):
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @repository_options
 def explain(job: str, field: str | None, form: str, root: str | None, env: tuple[str, ...]) -> int:
-    """Show what set each field of a job, or what a code or a variable means.
+    """Show what set each field, or what a code or variable means.
 
     JOB is [namespace/]name or a file path. FIELD is a field path in a rendered object, or the end of one, such as
     image or env[PET_NNODES]. Address list entries by name or index. To choose the object, write JobSet: or

@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from trainform.workspace.live.facts import Pulled
 
 
+def _known_kinds(_context: click.Context, _option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    from trainform.k8s.fact_kinds import FACT_VERSIONS
+
+    unknown = [kind for kind in kinds if kind not in FACT_VERSIONS]
+    if unknown:
+        raise click.BadParameter(f"no kind of cluster facts: {', '.join(unknown)}; they are {', '.join(FACT_VERSIONS)}")
+    return kinds
+
+
 @click.group()
 def facts() -> None:
     """Read the facts of a live cluster into files of an Environment."""
@@ -28,6 +37,7 @@ def facts() -> None:
     multiple=True,
     metavar="KIND",
     shell_complete=complete.fact_kind,
+    callback=_known_kinds,
     help="Leave out a kind, such as Node; can be repeated.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; show what differs, with exit code 1.")
@@ -45,10 +55,11 @@ def pull(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Write queues, quotas, nodes, classes and limits of a cluster to environments/ENV/cluster/.
+    """Write the facts of a cluster to environments/ENV/cluster/.
 
-    Only what trainform reads: no status, no Secrets; nodes are counted as pools. The same cluster gives the same
-    bytes. Files without the header of this command are kept. On any error, nothing is written.
+    Facts are queues, quotas, nodes, classes and limits, and of these only what trainform reads: no status, no
+    Secrets; nodes are counted as pools. The same cluster gives the same bytes. Files without the header of this
+    command are kept. On any error, nothing is written.
     """
     if rbac:
         return _print_roles(without, namespaces)

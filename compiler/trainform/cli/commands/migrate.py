@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @root_option
 def migrate(files: tuple[str, ...], write: bool, form: str, root: str | None) -> int:
-    """Turn jobs of the Training Operator and the MPI Operator into TrainJobs.
+    """Turn PyTorchJobs, MPIJobs and other old jobs into TrainJobs.
 
     FILE is a file, a folder, or "-" for stdin. A PyTorchJob, TFJob, MPIJob, XGBoostJob, JAXJob or PaddleJob becomes a
     TrainJob in jobs/ and, if a shipped runtime is not enough, a runtime in runtimes/, which jobs with the same

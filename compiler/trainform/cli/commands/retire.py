@@ -24,7 +24,7 @@ DAY = 24 * 3600
     "--older-than",
     type=click.IntRange(min=0),
     metavar="DAYS",
-    help="Only jobs whose file has not changed in git for so many days.",
+    help="Only jobs whose file has not changed in git for this many days.",
 )
 @click.option(
     "--before",

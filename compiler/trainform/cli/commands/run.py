@@ -23,12 +23,23 @@ if TYPE_CHECKING:
 @click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Nodes, in place of trainer.numNodes.")
 @click.option("--procs", type=click.IntRange(min=1), metavar="N", help="Processes per node: trainer.numProcPerNode.")
 @click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="GPUs per node; 0 for none.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Stop the job then.")
 @click.option(
-    "--secret", "secrets", multiple=True, metavar="NAME=DIR", help="A Secret's values: a file for each key. Repeatable."
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop the job after this time, with exit code 124.",
 )
 @click.option(
-    "--sandbox", type=click.Choice(["pod", "files", "none"]), help="How far to keep pods apart. Default: as needed."
+    "--secret",
+    "secrets",
+    multiple=True,
+    metavar="NAME=DIR",
+    help="A folder with the values of a Secret, a file for each key; can be repeated.",
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["pod", "files", "none"]),
+    help="How far to isolate pods from each other. Default: chosen for the job and this machine.",
 )
 @click.option("--keep", is_flag=True, help="Keep the temporary folder with the volumes, and print its name.")
 @click.option(
@@ -50,7 +61,7 @@ def run(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Run the pods of a job as local processes: what the cluster would start, on this machine.
+    """Run the pods of a job as processes on this machine.
 
     JOB is [namespace/]name or a file path. Images are not pulled: the commands of the job run in
     the current environment, with your rights. Run only jobs that you would run by hand.

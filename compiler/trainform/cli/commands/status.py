@@ -26,7 +26,9 @@ def status(
     root: str | None,
     env: tuple[str, ...],
 ) -> int:
-    """Compare the rendered jobs of an environment with the JobSets of its cluster.
+    """Compare the rendered jobs with the JobSets of a cluster.
+
+    JOB is [namespace/]name; without any, all jobs of the environment are compared.
 
     A job is not created, queued (with Kueue's reason), suspended, running, finished or failed (with the pod and
     the last lines of its log). It may have drifted from what git has. A JobSet that is not in git any more is

@@ -220,14 +220,6 @@ def _end_with_parent(parent: int) -> None:
         sys.exit(CANNOT_START)
 
 
-def _why(error: OSError, program: str) -> str:
-    """What is missing: of a program without a folder, the error names the last place that was tried, as bytes."""
-    place = os.fsdecode(error.filename or program)
-    if isinstance(error, FileNotFoundError) and os.path.basename(place) == program:
-        return "no folder of PATH has it"
-    return f"{place}: {error.strerror}"
-
-
 def _start(specification: Specification) -> int:
     """The container's first process."""
     child = os.fork()
@@ -241,10 +233,20 @@ def _start(specification: Specification) -> int:
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
     except OSError as error:
-        program = specification["command"][0]
-        sys.stderr.write(f"cannot start {program}: {_why(error, program)}\n")
+        sys.stderr.write(f"cannot start {_why(specification, error)}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _why(specification: Specification, error: OSError) -> str:
+    """The program or folder at fault, and what is wrong with it. A program is looked for in each folder of PATH, and
+    the error is that of the last one: it would mislead."""
+    program = specification["command"][0]
+    if error.filename == specification["folder"]:
+        return f"{program} in {error.filename}: {error.strerror}"
+    if isinstance(error, FileNotFoundError) and "/" not in program:
+        return f"{program}: it is in no folder of PATH; activate the environment that has it"
+    return f"{program}: {error.strerror}"
 
 
 def _watch(child: int) -> int:
@@ -254,7 +256,8 @@ def _watch(child: int) -> int:
     def pass_on(number: int, _frame: object) -> None:
         if os.getppid() != parent:
             signal.setitimer(signal.ITIMER_REAL, GRACE)
-        os.kill(child, number)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.kill(child, number)
 
     def kill_now(_number: int, _frame: object) -> None:
         kill_descendants()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.k8s.tree import Tree, table, tables, text, texts
 from trainform.local.plan.references import JobValues, NotHere, PodFields, key_of
 
@@ -76,10 +77,9 @@ def command_of(container: Tree, variables: Mapping[str, str]) -> tuple[str, ...]
     """The words that a container runs. Raises NotHere if its image decides that."""
     command, args = texts(container, "command"), texts(container, "args")
     if not command:
-        image = text(container, "image") or "its image"
-        raise NotHere(
-            "TF890",
-            f'container "{text(container, "name")}" has no command: what {image} starts is not known here',
-            "write the command into the job: spec.trainer.command",
-        )
+        name, image = text(container, "name"), text(container, "image") or "its image"
+        in_job = "write the command into the job: spec.trainer.command"
+        in_runtime = "write its command into the runtime: `trainform runtimes show NAME --eject` copies a shipped one"
+        message = f'container "{name}" has no command: what {image} starts is not known here'
+        raise NotHere("TF890", message, in_job if name == NODE_CONTAINER else in_runtime)
     return tuple(expand(word, variables) for word in (*command, *args))

@@ -15,7 +15,6 @@ from trainform.io.paths import folder_bytes
 from trainform.io.place import file_error, os_error
 from trainform.io.staging import writing
 from trainform.io.writer import remove, write_together
-from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.pulled.access import plural
 from trainform.k8s.tree import Tree, metadata_of, name_of, table, text
 from trainform.k8s.versions import ClusterVersion, parse_version
@@ -108,10 +107,6 @@ def _asked(workspace: Workspace, options: PullOptions) -> tuple[Pulled, LiveFact
     environment = one_environment(workspace)
     if environment.document is None:
         raise InvocationError("facts belong to an Environment: write one, such as environments/prod/environment.yaml")
-    unknown = [kind for kind in options.without if kind not in FACT_VERSIONS]
-    if unknown:
-        known = ", ".join(FACT_VERSIONS)
-        raise InvocationError(f"no kind of cluster facts: {', '.join(unknown)}; they are {known}", "--without")
     with cluster_of(workspace.repository.root, options.login) as connection:
         live = fetch(connection.client, options.without, options.namespaces)
         found = Pulled(environment.name, connection.context, connection.server, absent=live.absent)

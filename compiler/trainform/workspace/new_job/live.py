@@ -27,6 +27,8 @@ def script_of_function(function: Callable[..., object], arguments: Mapping[str, 
     if not inspect.isfunction(function):
         what = type(function).__name__
         raise CannotCarry(f"{function!r} is a {what}, which has no source of its own: pass a function made with def")
+    if function.__code__.co_name == "<lambda>":  # its lines need not be Python without those around
+        raise CannotCarry("a lambda has no name and no lines of its own: pass a function made with def")
     try:
         source = inspect.getsource(function)
     except (OSError, TypeError) as error:
