@@ -14,7 +14,10 @@ import pytest
 from support.markdown import ROOT
 from support.stories import ALONE, CLONE, Place, Said, play, stories
 
-OF_A_CLONE = ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "compiler", "plugins", "runtimes", "docs")
+OF_A_CLONE = (
+    *("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "NOTICE"),
+    *("compiler", "plugins", "runtimes", "docs"),
+)
 """What of a clone is installed."""
 
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
