@@ -67,8 +67,8 @@ def main(path: str) -> int:
     try:
         if specification["root"]:
             _enter(specification)
-    except OSError as error:
-        sys.stderr.write(f"cannot make what the container sees: {error.filename or ''} {error.strerror}\n")
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"cannot make what the container sees: {_told(error)}\n")
         return CANNOT_START
     return _watch(_start(specification))
 
@@ -232,11 +232,18 @@ def _start(specification: Specification) -> int:
         os.chdir(specification["folder"])
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
-    except OSError as error:
-        what = error.filename or specification["command"][0]
-        sys.stderr.write(f"cannot start {specification['command'][0]}: {what}: {error.strerror}\n")
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"cannot start {specification['command'][0]}: {_told(error)}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _told(error: OSError | ValueError) -> str:
+    """A ValueError is that of a NUL character, which the system can be given nowhere."""
+    if isinstance(error, ValueError):
+        return str(error)
+    file = os.fsdecode(error.filename) if error.filename else ""
+    return f"{file}: {error.strerror}" if file else str(error.strerror)
 
 
 def _watch(child: int) -> int:
