@@ -3,9 +3,15 @@ writer, whose words are shown as text and whose objects are written nowhere but 
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gzip
+import json
 import os
-from collections.abc import Iterator
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,6 +21,11 @@ import yaml
 
 from support.api_server import ApiServer, Fault, api_server
 from support.attacks import Victim
+from support.repositories import environment
+from trainform.cluster import ClusterError, connection
+from trainform.cluster.client import LONGEST_MESSAGE, MOST_PAGES, ApiAnswer, ApiRequest, Client
+from trainform.cluster.connection import Login, connected
+from trainform.cluster.resource import ApiResource
 from trainform.review.live.dry_run import as_engines_apply, changes
 from trainform.review.live.judge import first_failed, is_orphan, judged
 from trainform.review.live.model import LiveStatus
@@ -62,6 +73,17 @@ def test_a_link_to_a_kubeconfig_of_the_repository_is_one_too(victim: Victim, ser
     link = tmp_path / "config"
     link.symlink_to(server.kubeconfig(victim.root / "kubeconfig"))
     assert "lies in the repository" in victim.trainform(f"facts pull --kubeconfig {link}").output
+
+
+def test_a_kubeconfig_beside_the_project_in_its_checkout_is_not_read(victim: Victim, server: ApiServer) -> None:
+    """A commit brings it all the same."""
+    file = server.kubeconfig(victim.root / "kubeconfig")
+    victim.write("project/trainform.yaml", "")
+    victim.write("project/environments/prod/environment.yaml", environment())
+    ended = victim.nursery.run(victim.root / "project", "facts", "pull", "--kubeconfig", str(file))
+    assert ended.code == 2
+    assert "lies in the repository" in ended.output
+    assert server.seen == []
 
 
 def test_no_file_is_written_through_a_link(victim: Victim, server: ApiServer, pull: str) -> None:
@@ -182,3 +204,114 @@ def test_pods_of_any_shape_end_in_no_bug() -> None:
     pod = {"metadata": {"name": "p"}, "status": {"containerStatuses": [{"name": "node", "state": ended}]}}
     found = [first_failed([odd]) for odd in with_odd_values(pod)]
     assert {str(each) for each in found} > {"None"}
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+PATIENCE = 20
+"""Seconds after which the servers below end, so that a client which waits for ever fails its test."""
+
+Answering = Callable[[socket.socket], None]
+
+
+def sent(data: bytes) -> Answering:
+    return lambda peer: peer.sendall(data)
+
+
+def again_and_again(first: bytes, then: bytes) -> Answering:
+    def answer(peer: socket.socket) -> None:
+        end = time.monotonic() + PATIENCE
+        peer.sendall(first)
+        while time.monotonic() < end:
+            peer.sendall(then)
+            time.sleep(0.01)
+
+    return answer
+
+
+@contextlib.contextmanager
+def client_of(answering: Answering, folder: Path) -> Iterator[Client]:
+    """A client of a server that speaks no HTTP of ours."""
+
+    def serve() -> None:
+        while True:
+            try:
+                peer, _ = listening.accept()
+            except OSError:
+                return
+            with peer, contextlib.suppress(OSError):
+                peer.recv(1 << 16)
+                answering(peer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with connected(Login(str(ApiServer(address).kubeconfig(folder / "config")))) as found:
+            found.client._pause = lambda _: None
+            yield found.client
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.parametrize(
+    "answering",
+    [
+        again_and_again(HEAD + b"Content-Length: 100000000\r\n\r\n", b" "),
+        again_and_again(b"HTTP/1.1 200 OK\r\n", b"x"),
+        again_and_again(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+    ids=["body", "head", "100 Continue"],
+)
+def test_an_answer_without_end_is_not_waited_for(
+    answering: Answering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.5)
+    with client_of(answering, tmp_path) as client, pytest.raises(ClusterError, match="was not complete within"):
+        client.get("/version")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n{}",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}",
+        HEAD + b"Content-Length: 5, 6\r\n\r\n{}",
+        HEAD + b"\r\n" + b"[" * 1_000_000,
+        HEAD + b'\r\n{"a": ' + b"9" * 5000 + b"}",
+        b"HTTP/1.1 99999 OK\r\n\r\n{}",
+        b"\x00",
+    ],
+    ids=["chunk of -5", "chunk of zz", "two lengths", "deep", "long number", "status", "no HTTP"],
+)
+def test_an_answer_that_is_none_is_an_error_of_the_cluster(answer: bytes, tmp_path: Path) -> None:
+    with client_of(sent(answer), tmp_path) as client, pytest.raises(ClusterError):
+        client.get("/version")
+
+
+def test_nothing_is_unpacked(tmp_path: Path) -> None:
+    """A few kilobytes may become gigabytes."""
+    packed = gzip.compress(b'{"gitVersion": "v1.36.2"}')
+    answering = sent(HEAD + b"Content-Encoding: gzip\r\n\r\n" + packed)
+    with client_of(answering, tmp_path) as client, pytest.raises(ClusterError, match="not the JSON"):
+        client.get("/version")
+
+
+def test_a_list_of_pages_without_objects_ends() -> None:
+    asked = 0
+
+    def send(request: ApiRequest) -> ApiAnswer:
+        nonlocal asked
+        asked += 1
+        assert asked <= MOST_PAGES, "asks on and on"
+        return ApiAnswer(200, {}, json.dumps({"metadata": {"continue": str(asked)}, "items": []}).encode())
+
+    with pytest.raises(ClusterError, match="does not end"):
+        Client(send).listed(ApiResource("v1", "Node", "nodes", False))
+
+
+def test_the_rights_that_a_refusal_names_are_looked_for_in_its_beginning() -> None:
+    """The pattern begins anew at each `User`: over a message of any length, that takes hours."""
+    rule = 'is forbidden: User "ci" cannot list resource "nodes"'
+    for message, kind in ((rule, "NotAllowed"), ("x" * LONGEST_MESSAGE + rule, "Rejected")):
+        answer = ApiAnswer(403, {}, json.dumps({"message": message}).encode())
+        with pytest.raises(ClusterError) as error:
+            Client(lambda _, answer=answer: answer).get("/version")  # type: ignore[misc]
+        assert type(error.value).__name__ == kind

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +55,42 @@ def test_no_file_of_a_volume_leads_out_of_it(tmp_path: Path, path: str):
     ran = repository.run("--sandbox", "none")
     assert (ran.code, ran.out) == (2, "")
     assert [*tmp_path.rglob("out")] == []
+
+
+@pytest.mark.parametrize("claim", ["../../../out", "..", ".", "OUTSIDE/out", "x\0y"])
+def test_no_claim_leads_out_of_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: str):
+    scratch = tmp_path / "outside" / "scratch"
+    scratch.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    repository = LocalRepository(tmp_path / "repository")
+    name = claim.replace("OUTSIDE", str(tmp_path / "outside"))
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
+    mounts = [{"name": "data", "mountPath": "/data"}]
+    repository.steps(trainer(container("echo started", volumeMounts=mounts), pod={"volumes": [volume]}))
+    ran = repository.run("--sandbox", "none")
+    assert (ran.code, ran.out) == (2, "")
+    assert "TF891" in ran.err
+    assert [*(tmp_path / "outside").rglob("*")] == [scratch]
+
+
+@pytest.mark.parametrize("path", ["", ".", "a\0b"])
+def test_a_path_that_names_no_file_of_a_volume_is_told(tmp_path: Path, path: str):
+    repository = LocalRepository(tmp_path / "repository")
+    mounts = [{"name": "files", "mountPath": "/files"}]
+    volume = {"name": "files", "configMap": {"name": "files", "items": [{"key": "a", "path": path}]}}
+    repository.steps(trainer(container("echo started", volumeMounts=mounts), pod={"volumes": [volume]}))
+    repository.job("steps", {}, config_map("files", {"a": "x"}))
+    ran = repository.run("--sandbox", "none")
+    assert (ran.code, ran.out, "TF891" in ran.err) == (2, "", True)
+
+
+@pytest.mark.parametrize("fields", [{"args": ["a\0b"]}, {"env": [{"name": "A", "value": "a\0b"}]}])
+def test_what_no_process_can_be_given_is_told(tmp_path: Path, fields: dict[str, Any]):
+    repository = LocalRepository(tmp_path / "repository")
+    repository.steps(trainer(container("true", **fields), job={"backoffLimit": 0}))
+    ran = repository.run("--sandbox", "none")
+    assert ran.code == 126
+    assert ran.lines("node-0-0") == ["cannot start sh: embedded null byte"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any, NamedTuple
 
 from trainform.cluster import ClusterError, NotLoggedIn, Unreachable
@@ -15,8 +17,11 @@ INSTALL = 'pip install "trainform[cluster]"'
 CONNECT_TIMEOUT, READ_TIMEOUT = 10.0, 60.0
 """Seconds."""
 
+ANSWER_SECONDS = 300.0
+"""For a whole answer: a server that sends a byte now and then would never run into the other timeout."""
+
 LONGEST_ANSWER = 256 << 20
-"""Bytes of one answer, unpacked."""
+"""Bytes of one answer."""
 
 
 class Login(NamedTuple):
@@ -110,7 +115,7 @@ def _transport(api: Any, configuration: Any) -> Any:
     pool = api.rest_client.pool_manager
     host = str(configuration.host).rstrip("/")
 
-    def send(request: ApiRequest) -> ApiAnswer:
+    def exchange(request: ApiRequest) -> ApiAnswer:
         headers = {"Accept": request.accept, "User-Agent": "trainform"}
         if request.content_type:
             headers["Content-Type"] = request.content_type
@@ -125,17 +130,53 @@ def _transport(api: Any, configuration: Any) -> Any:
                 retries=False,  # neither urllib3's own attempts, nor a redirect that would take the token elsewhere
                 preload_content=False,
             )
-            body = answer.read(LONGEST_ANSWER + 1, decode_content=True)
+            body = _body(answer)
         except (SSLError, ProxyError, LocationValueError) as error:
             raise Unreachable(f"cannot connect to {host}: {_without_lines(error)}") from error
-        except HTTPError as error:
+        except (HTTPError, ValueError) as error:
             raise Broken(_reason(error)) from error
         if len(body) > LONGEST_ANSWER:
             raise Unreachable(f"the answer to {request.path} is larger than {LONGEST_ANSWER >> 20} MiB")
         answer.release_conn()
         return ApiAnswer(answer.status, {key.lower(): value for key, value in answer.headers.items()}, body)
 
+    def send(request: ApiRequest) -> ApiAnswer:
+        try:
+            return _within(ANSWER_SECONDS, lambda: exchange(request))
+        except TimeoutError as error:
+            path = request.path.partition("?")[0]
+            raise Unreachable(f"the answer to {path} was not complete within {ANSWER_SECONDS:g} s") from error
+
     return send
+
+
+def _body(answer: Any) -> bytes:
+    """At most one byte too many. Nothing is unpacked: no compression was asked for, and what is packed may be a
+    thousand times larger. A read that gives less than it could is not the end; there, urllib3 tells what is missing."""
+    body = bytearray()
+    while chunk := answer.read(LONGEST_ANSWER + 1 - len(body), decode_content=False):
+        body += chunk
+    return bytes(body)
+
+
+def _within(seconds: float, call: Callable[[], ApiAnswer]) -> ApiAnswer:
+    """What the call returns or raises; TimeoutError if it takes longer. It is then left to a thread that ends with the
+    process: nothing else ends a read in every state of a connection, such as an endless row of `100 Continue`."""
+
+    def work(answer: Future[ApiAnswer]) -> None:
+        try:
+            answer.set_result(call())
+        except BaseException as error:
+            answer.set_exception(error)
+        finally:
+            del answer  # the error's traceback leads here: a connection that broke would stay until a collection
+
+    answer: Future[ApiAnswer] = Future()
+    Thread(target=work, args=(answer,), daemon=True).start()
+    try:
+        return answer.result(seconds)
+    finally:
+        del answer
 
 
 def _reason(error: Exception) -> str:
@@ -147,5 +188,6 @@ def _reason(error: Exception) -> str:
         (kinds.ConnectTimeoutError, f"no connection within {CONNECT_TIMEOUT:g} s"),
         (kinds.ReadTimeoutError, f"no answer within {READ_TIMEOUT:g} s"),
         (kinds.ProtocolError, "the connection was closed before the answer was complete"),
+        (ValueError, "the answer is not HTTP"),
     )
     return next((told for kind, told in reasons if isinstance(error, kind)), type(error).__name__)

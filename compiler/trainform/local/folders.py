@@ -42,8 +42,8 @@ class RunFolder:
     def _make(self, volume: LocalVolume, pod: str) -> str:
         if volume.host:
             return volume.host
-        parts = ("claims", volume.claim) if volume.claim else (pod, "volumes", volume.name)
-        folder = os.path.join(self.path, *parts)
+        parent = os.path.join(self.path, "claims") if volume.claim else os.path.join(pod, "volumes")
+        folder = below(parent, volume.claim or volume.name)
         os.makedirs(folder, exist_ok=True)
         for file in volume.files:
             _write(folder, file)
@@ -51,7 +51,7 @@ class RunFolder:
 
 
 def _write(folder: str, file: LocalFile) -> None:
-    path = inside(folder, file.path)
+    path = below(folder, file.path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if os.path.lexists(path):
         os.unlink(path)
@@ -60,10 +60,20 @@ def _write(folder: str, file: LocalFile) -> None:
 
 
 def inside(folder: str, path: str) -> str:
-    """A path below `folder`. Raises NotHere for one that leads out of it."""
+    """A path below `folder`, or the folder itself. Raises NotHere for one that leads out of it, or cannot be."""
+    if "\0" in path:
+        raise NotHere("TF891", f'"{path}" is not a path: it has a NUL character', "remove the character")
     joined = os.path.normpath(os.path.join(folder, path))
     if joined != folder and not joined.startswith(folder + os.sep):
         raise NotHere("TF891", f'"{path}" leads out of its volume', "write a path without `..`")
+    return joined
+
+
+def below(folder: str, path: str) -> str:
+    """A path below `folder`. Raises NotHere for another one."""
+    joined = inside(folder, path)
+    if joined == folder:
+        raise NotHere("TF891", f'"{path}" is no name in a volume', "write a relative path, such as data/train.csv")
     return joined
 
 

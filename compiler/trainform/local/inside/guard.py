@@ -67,8 +67,8 @@ def main(path: str) -> int:
     try:
         if specification["root"]:
             _enter(specification)
-    except OSError as error:
-        sys.stderr.write(f"cannot make what the container sees: {error.filename or ''} {error.strerror}\n")
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"cannot make what the container sees: {_told(error)}\n")
         return CANNOT_START
     return _watch(_start(specification))
 
@@ -232,16 +232,26 @@ def _start(specification: Specification) -> int:
         os.chdir(specification["folder"])
         command = specification["command"]
         os.execvpe(command[0], command, specification["variables"])
-    except OSError as error:
+    except (OSError, ValueError) as error:
         sys.stderr.write(f"cannot start {_why(specification, error)}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
-def _why(specification: Specification, error: OSError) -> str:
+def _told(error: OSError | ValueError) -> str:
+    """A ValueError is that of a NUL character, which the system can be given nowhere."""
+    if isinstance(error, ValueError):
+        return str(error)
+    file = os.fsdecode(error.filename) if error.filename else ""
+    return f"{file}: {error.strerror}" if file else str(error.strerror)
+
+
+def _why(specification: Specification, error: OSError | ValueError) -> str:
     """The program or folder at fault, and what is wrong with it. A program is looked for in each folder of PATH, and
-    the error is that of the last one: it would mislead."""
+    the error is that of the last one: it would mislead. A ValueError is that of a NUL character."""
     program = specification["command"][0]
+    if isinstance(error, ValueError):
+        return f"{program}: {_told(error)}"
     if error.filename == specification["folder"]:
         return f"{program} in {error.filename}: {error.strerror}"
     if isinstance(error, FileNotFoundError) and "/" not in program:

@@ -24,8 +24,9 @@ def cluster_of(root: str, login: Login) -> Iterator[Connection]:
     """A connection to the cluster. Raises InvocationError for all that the cluster, or the way to it, refuses."""
     from trainform.cluster.connection import connected, kubeconfig_files
 
+    top = _top(root)
     for file in kubeconfig_files(login):
-        if inside(os.path.realpath(root), os.path.realpath(file)):
+        if inside(top, os.path.realpath(file)):
             message = f"{file} lies in the repository, and a kubeconfig may start programs: use one from outside of it"
             raise InvocationError(message, "--kubeconfig" if login.files else "")
     try:
@@ -33,6 +34,16 @@ def cluster_of(root: str, login: Login) -> Iterator[Connection]:
             yield connection
     except ClusterError as error:
         raise InvocationError(str(error)) from error
+
+
+def _top(root: str) -> str:
+    """The folder of all that a commit can bring: that of the checkout, which may hold more than the project."""
+    from trainform.io.git import GitError, find_checkout
+
+    try:
+        return find_checkout(root).top
+    except GitError:
+        return os.path.realpath(root)
 
 
 def one_environment(workspace: Workspace) -> EnvironmentInputs:
