@@ -45,6 +45,15 @@ def test_what_a_pod_writes_commands_neither_a_terminal_nor_ci(tmp_path: Path):
     assert [line for line in ran.out.splitlines() if line.startswith("::")] == []
 
 
+def test_a_job_of_more_pods_than_a_machine_bears_is_refused_before_any_starts(tmp_path: Path):
+    repository = LocalRepository(tmp_path)
+    repository.steps(trainer(container("echo started"), pods=20_000))
+    ran = repository.run("--timeout", "1")
+    assert (ran.code, ran.out) == (2, "")
+    assert "TF891: the job has 20,000 pods, and a local run starts at most 200" in ran.err
+    assert "--nodes 2" in ran.err
+
+
 @pytest.mark.parametrize("path", ["../out", "x/../../out", "/etc/out"])
 def test_no_file_of_a_volume_leads_out_of_it(tmp_path: Path, path: str):
     repository = LocalRepository(tmp_path / "repository")

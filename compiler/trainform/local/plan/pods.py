@@ -21,12 +21,15 @@ from trainform.local.plan.model import (
     Probe,
 )
 from trainform.local.plan.probes import probe_of
-from trainform.local.plan.references import JobValues, Machine, PodFields
+from trainform.local.plan.references import JobValues, Machine, NotHere, PodFields
 from trainform.local.plan.variables import COMPLETION_INDEX, command_of, variables_of
 from trainform.local.plan.volumes import mounts_of, volumes_of
 
 Addresses = Callable[[int], str]
 """The address of the n-th pod, counted from 0."""
+
+MOST_PODS = 200
+"""One machine starts no more of them: each pod takes processes, an address and folders."""
 
 GRACE = 30
 """Seconds between SIGTERM and SIGKILL, if a pod does not set them."""
@@ -61,6 +64,10 @@ def plan_run(jobset: Tree, sources: JobValues, addresses: Addresses, machine: Ma
     """What to start for a rendered JobSet; `attempt` counts JobSet's restarts. Raises NotHere for what this machine
     cannot provide."""
     view = JobSetView.of(jobset)
+    asked = sum(step.replicas * _completions(step) for step in view.jobs)
+    if asked > MOST_PODS:
+        message = f"the job has {asked:,} pods, and a local run starts at most {MOST_PODS}"
+        raise NotHere("TF891", message, "run it with fewer nodes: --nodes 2")
     steps, hosts, count = [], {}, 0
     for step in view.jobs:
         jobs = []
