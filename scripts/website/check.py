@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 _UNREAD = re.compile(r"^(?:[-*] |\d+\. |\|)", re.M)
 """A line of a paragraph that was meant to be an item of a list or a row of a table."""
 FETCHED = {"src", "srcset", "poster", "data"}
+RUNS = {"script", "iframe", "object", "embed", "form", "base", "meta"}
+"""Elements that the text of a page must not have: it comes with pull requests, and browsers would obey them."""
 
 
 class Page(HTMLParser):
@@ -23,11 +25,18 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.fetched: list[str] = []
         self.paragraphs: list[str] = []
+        self.active: list[str] = []
         self._in_paragraph = False
+        self._in_text = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
+        self._in_text |= tag == "article"
+        if self._in_text:
+            self.active += [f"<{tag}>"] if tag in RUNS else []
+            self.active += [f"{name}=" for name in given if name.startswith("on")]
+            self.active += [f"{name}={value}" for name, value in given.items() if _is_code(value)]
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "link":
             self.fetched += [given.get("href", "")] if given.get("rel") != "canonical" else []
@@ -42,10 +51,16 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._in_paragraph = self._in_paragraph and tag != "p"
+        self._in_text = self._in_text and tag != "article"
 
     def handle_data(self, data: str) -> None:
         if self._in_paragraph:
             self.paragraphs[-1] += data
+
+
+def _is_code(value: str) -> bool:
+    """Whether a browser would run an address; it passes over blanks and control characters."""
+    return re.sub(r"[\x00-\x20]", "", value).lower().startswith(("javascript:", "vbscript:", "data:text"))
 
 
 def faults(site: Path) -> list[str]:
@@ -75,6 +90,7 @@ def _links(path: Path, pages: dict[Path, Page]) -> Iterator[str]:
 
 def _others(page: Page) -> Iterator[str]:
     yield from (f"fetches {each}" for each in page.fetched if urlsplit(each).netloc)
+    yield from (f"has what a browser runs: {each}" for each in page.active)
     for text in page.paragraphs:
         if found := _UNREAD.search(text):
             line = text[found.start() :].partition("\n")[0]

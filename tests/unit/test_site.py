@@ -109,6 +109,13 @@ def site(tmp_path: Path) -> Path:
         ('<script src="https://cdn.example.com/a.js"></script>', ["fetches https://cdn.example.com/a.js"]),
         ("<p>Two ways:\n- one\n- two</p>", ["shows a list or table as text: put a blank line before '- one'"]),
         ("<p>Two:\n| a |\n|---|</p>", ["shows a list or table as text: put a blank line before '| a |'"]),
+        ("<article><script>a()</script></article>", ["has what a browser runs: <script>"]),
+        ("<article><p onclick='a()'>b</p></article>", ["has what a browser runs: onclick="]),
+        (
+            "<article><a href=' java\nscript:a()'>b</a></article>",
+            ["has what a browser runs: href= java\nscript:a()"],
+        ),
+        ("<script>theme()</script><article><p>b</p></article><script>theme()</script>", []),
         ("<p>A sentence with a dash\n<code>- x</code> in code</p>", []),
     ],
 )  # fmt: skip
