@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from support.local_runs import LocalRepository, trainer
 from support.torchrun import require_torch
+from trainform.local.devices import devices_here
 
 require_torch()
 
 PROGRAM = Path(__file__).parents[1] / "support" / "programs" / "fit.py"
-GPUS = import_module("torch").cuda.device_count()
+GPUS = len(devices_here())
 NODES = min(GPUS, 2) or 1
 NEEDS_GPU = pytest.mark.skipif(GPUS == 0, reason="needs a GPU")
 
