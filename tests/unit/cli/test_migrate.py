@@ -1,19 +1,13 @@
-"""`trainform migrate`: the page about it is what happens, and nothing of a user's is overwritten."""
+"""`trainform migrate`: nothing of a user's is overwritten. `test_pages.py` plays the page about it."""
 
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from .conftest import Ran
-
-PAGE = (Path(__file__).parents[3] / "docs" / "migrate.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(?:yaml file=(?P<file>\S+)|console)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 Trainform = Callable[..., Ran]
 
@@ -35,42 +29,6 @@ spec:
   trainer:
     numProcPerNode: "8"  # GPUs
 """
-
-
-def play(text: str, trainform: Trainform) -> None:
-    """Runs the commands of a block, and compares what trainform prints; `…` stands for any lines."""
-    for command in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        line, _, shown = command.partition("\n")
-        if not line.startswith("trainform "):
-            subprocess.run(["sh", "-ec", line], check=True)
-            continue
-        ran = trainform(*line.split()[1:])
-        assert ran.code == 0, ran.err
-        pattern = re.escape(shown).replace("…\\\n", "(?:.*\\\n)*")
-        assert re.fullmatch(pattern, ran.out), ran.out
-
-
-def test_the_page_is_what_happens(root, trainform):
-    (root / "jobs" / "llm.yaml").unlink()
-    (root / "trainform.yaml").unlink()
-    for block in BLOCK.finditer(PAGE):
-        if block["file"]:
-            path = root / block["file"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block["text"])
-        else:
-            play(block["text"], trainform)
-    assert len(list((root / "rendered/prod/nlp").glob("bert-*/jobset-*.yaml"))) == 20
-    assert trainform("validate").code == 0
-
-
-def test_what_is_lost_is_told_as_the_page_says(root, trainform):
-    (root / "old.yaml").write_text(next(each["text"] for each in BLOCK.finditer(PAGE)))
-    said = " ".join(trainform("migrate", "old.yaml").err.split())
-    shown = re.search(r"^    old/bert-1.yaml:(11:5: .*?)\n      (help: [^\n]*)$", PAGE, re.MULTILINE | re.DOTALL)
-    assert shown
-    for part in shown.groups():
-        assert " ".join(part.split()) in said
 
 
 def test_only_write_writes(root, trainform):
