@@ -39,6 +39,10 @@ SIZES = {
     "full": Size((100, 1_000, 10_000, 100_000), 1_000, 10_000, 30),
 }
 
+RETRIES = 3
+"""How often a run that is over a limit is measured again: where a machine's speed halves for a minute, what is measured
+then is slow, and the loop beside it may not be."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
@@ -59,10 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcome = None
     if options.check:
         outcome = limits.hold(limits.ratios(figures), limits.read_limits())
-        if outcome.failures:
-            tell("over a limit: once more, and the better of both counts")
-            figures = better(figures, measure())
-            outcome = limits.hold(limits.ratios(figures), limits.read_limits())
+        for _ in range(RETRIES):
+            if outcome.failures:
+                tell(f"{outcome.failures[0]}: once more, and the better counts")
+                figures = better(figures, measure())
+                outcome = limits.hold(limits.ratios(figures), limits.read_limits())
     result = report.Result(figures, judge_all(figures), found_peers.missing, facts(python, found_peers), rounds, kind)
     report.write_results(result)
     print(report.as_text(result))
