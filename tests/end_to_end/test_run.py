@@ -50,10 +50,10 @@ def test_the_page_shows_what_its_job_prints(repository):
 @pytest.mark.parametrize("sandbox", ["", "none"])
 def test_pods_find_each_other_and_their_files(repository, sandbox):
     """With namespaces under the names and paths that are rendered; without, these are rewritten."""
-    script = 'echo "$(cat /etc/settings/level) $(cat /work/own/x)"; echo "$(TARGET)"; getent ahostsv4 $(TARGET)'
-    mounts = [{"name": "settings", "mountPath": "/etc/settings"}, {"name": "own", "mountPath": "/work/own"}]
+    script = 'echo "$(cat /etc/settings/level) $(cat /scratch/own/x)"; echo "$(TARGET)"; getent ahostsv4 $(TARGET)'
+    mounts = [{"name": "settings", "mountPath": "/etc/settings"}, {"name": "own", "mountPath": "/scratch/own"}]
     pod = {
-        "initContainers": [container("echo made > /work/own/x", "first", volumeMounts=mounts)],
+        "initContainers": [container("echo made > /scratch/own/x", "first", volumeMounts=mounts)],
         "volumes": [{"name": "settings", "configMap": {"name": "settings"}}, {"name": "own", "emptyDir": {}}],
     }
     env = [{"name": "TARGET", "value": "fit-node-0-0.fit"}]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
 import pytest
 
+from support.api_server import ApiServer, api_server
 from trainform.cli.main import run
 
 JOB = dedent(
@@ -60,3 +61,12 @@ def trainform(
         return Ran(code, captured.out.decode(), captured.err.decode())
 
     return call
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """The API server that the user's kubeconfig names."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with api_server() as running:
+        monkeypatch.setenv("KUBECONFIG", str(running.kubeconfig(tmp_path_factory.mktemp("home") / "config")))
+        yield running

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.api_server import ApiServer, Fault, api_server
+from support.api_server import ApiServer, Fault
 from support.repositories import Repository, environment, job, runtime
 from trainform.cluster import connection
 from trainform.cluster.client import ATTEMPTS, Client
@@ -20,14 +19,10 @@ ASKED = {
 """What each command asks for, which then fails."""
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "READ_TIMEOUT", 0.3)
     monkeypatch.setattr(Client.__init__, "__defaults__", (lambda _seconds: None,))  # pauses between attempts
-    with api_server() as running:
-        monkeypatch.setenv("KUBECONFIG", str(running.kubeconfig(tmp_path_factory.mktemp("home") / "config")))
-        yield running
 
 
 @pytest.fixture

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
-from support.api_server import ApiServer, Fault, api_server
+from support.api_server import Fault
 from support.repositories import Repository, environment, job, runtime
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 QUEUED = "  scheduling: {kueue: {localQueue: team}}\n"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with api_server() as running:
-        monkeypatch.setenv("KUBECONFIG", str(running.kubeconfig(tmp_path_factory.mktemp("home") / "config")))
-        yield running
 
 
 @pytest.fixture
