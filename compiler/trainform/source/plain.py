@@ -62,43 +62,56 @@ _TOKEN = re.compile(
 )
 
 
+_LONG_KEY = re.compile('"[^"]{1000}')
+
+
 class _Surprise(Exception):
     """Something that only the parser reads."""
 
 
 def plain_tree(text: str) -> Tree | None:
-    """The tree of a document of plain YAML; None if the parser must read it."""
-    if len(text) > LONGEST or not text.endswith("\n"):
+    """The tree of a document of plain YAML, or of JSON in one line; None if the parser must read it."""
+    if len(text) > LONGEST:
         return None
+    start = 4 if text.startswith("---\n") else 0
     try:
-        return _read(_LINE.findall(text, 4 if text.startswith("---\n") else 0))
-    except _Surprise:
+        return _json(text[start:].removesuffix("\n")) if text[start : start + 1] == "{" else _read(text, start)
+    except (_Surprise, ValueError):
         return None
 
 
-def _read(lines: list[tuple[str, str, str, str, str, str]]) -> Tree:
+def _json(text: str) -> Tree:
+    """JSON that is YAML, too: there, a key has at most 1,024 characters, and escapes are others."""
+    if not (text.isascii() and text.isprintable()) or "\\" in text or _LONG_KEY.search(text):
+        raise _Surprise
+    return read_json(text)
+
+
+def _read(text: str, start: int) -> Tree:
+    if not text.endswith("\n"):
+        raise _Surprise
     nest = _Nest()
-    mapping, start = nest.root, -1
-    for indent, dash, key, value, block, surprise in lines:
+    mapping, left = nest.root, -1
+    for indent, dash, key, value, block, surprise in _LINE.findall(text, start):
         column = len(indent)
         if key:
             if dash:
                 mapping = nest.entries_of_item(column, len(dash))
-                start = column + len(dash)
-            elif column != start:
+                left = column + len(dash)
+            elif column != left:
                 mapping = nest.entries(column)
-                start = column
+                left = column
             if key in mapping:
                 raise _Surprise
             if value or block:
-                mapping[key] = _text(block, start) if block else _value(value) if value[0] in _TELLING else value
+                mapping[key] = _text(block, left) if block else _value(value) if value[0] in _TELLING else value
                 nest.column = LONGEST
             else:
                 mapping[key] = None
-                nest.await_value(mapping, key, start)
+                nest.await_value(mapping, key, left)
         elif dash:
             nest.items(column).append(_text(block, column) if block else _value(value))
-            start = -1
+            left = -1
         elif value or block or surprise:
             raise _Surprise
     return nest.root[""]
