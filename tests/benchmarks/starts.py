@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from benchmarks.generate import TORCH, Job, runtime_text
-from benchmarks.measure import LAUNCHER, Bench, Taken, in_turns, tell
+from benchmarks.measure import LAUNCHER, REFERENCE, Bench, Taken, in_turns, tell
 
-REFERENCE = "reference loop"
 PYTHON = "python -c pass"
 VERSION = "trainform --version"
 HELP = "trainform --help"
@@ -40,7 +40,9 @@ def measure_compile(bench: Bench) -> dict[str, Taken]:
     loops = in_turns(3, {REFERENCE: bench.reference_loop}, "in process")
     bench.run([str(bench.python), str(program), str(stream)], bench.scratch, stdout=printed)
     found = json.loads(printed.read_text())
-    taken = {COMPILE: Taken(**found["job"]), COMPILE_ALONE: Taken(**found["alone"])}
+    figures = {COMPILE: Taken(**found["job"]), COMPILE_ALONE: Taken(**found["alone"])}
+    loop = loops[REFERENCE].cpu
+    taken = {name: replace(each, loops=each.cpu / loop) for name, each in figures.items()}
     for name, each in taken.items():
         tell(f"in process: {name}: {each.wall * 1000:.3f} ms")
     return {**loops, **taken}
