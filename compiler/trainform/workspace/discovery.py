@@ -16,7 +16,15 @@ from trainform.installed import PluginSet, unmet
 from trainform.io.git import GitError, find_checkout, left_out
 from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
-from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
+from trainform.io.repository import (
+    ALL_SAVED,
+    KEYS,
+    Listing,
+    Repository,
+    Unsaved,
+    is_template,
+    open_repository,
+)
 from trainform.io.settings import FILE
 from trainform.k8s.tree import text
 from trainform.workspace import InvocationError
@@ -40,11 +48,16 @@ if TYPE_CHECKING:
 
 
 def discover(
-    root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None, *, all_known: bool = False
+    root: str,
+    environments: Sequence[str] = (),
+    paths: Sequence[str] | None = None,
+    *,
+    all_known: bool = False,
+    unsaved: Unsaved = ALL_SAVED,
 ) -> Workspace:
     """Open the repository at `root`. `environments` limits it; `paths` replace the jobs folder of the settings.
-    `all_known`: take every finding for known, to write a new baseline."""
-    repository, problems = open_repository(root)
+    `all_known`: take every finding for known, to write a new baseline. `unsaved` texts replace files."""
+    repository, problems = open_repository(root, unsaved)
     return Workspace(repository, problems, environments, paths, all_known=all_known)
 
 
@@ -146,17 +159,18 @@ class Workspace:
                 f"{missing[0]}: run {' or '.join([*ways, '`git sparse-checkout disable`'])}"
             )
 
-    def read(self, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
-        """The environments with the jobs in `files`; None means all files."""
+    def read(self, files: Sequence[str] | None = None, *, beside: bool = False) -> list[EnvironmentInputs]:
+        """The environments with the jobs in `files`; None means all files. `beside`: also with the objects that other
+        files of their folders hold for them."""
         wanted = None if files is None else set(files)
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
             sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
             read = [file for file in own if wanted is None or file in wanted]
             sources.add(reader.read(read, each))
-            if self._paths is not None:
+            if self._paths is not None or beside:
                 sources.add(reader.beside(read, each))
-            if self._paths is not None or wanted is None:
+            if self._paths is not None or beside or wanted is None:
                 gather_in_folders(sources)
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
