@@ -11,7 +11,7 @@ from trainform.editor.positions import Span
 
 Role = Literal["key", "value", "entry"]
 
-_COMMENT = re.compile(r"(?:[^\"'#]|\"(?:[^\"\\]|\\.)*\"|'[^']*'|(?<=\S)#|[\"'])*?(?:^|(?<=\s))#")
+_QUOTED_OR_COMMENT = re.compile(r"(?<![^\s,\[\]{}:])(?:\"(?:[^\"\\]|\\.)*(?:\"|$)|'[^']*(?:'|$))|(?P<comment>(?<!\S)#)")
 
 
 class Cursor(NamedTuple):
@@ -62,7 +62,7 @@ def cursor_at(text: str, at: Position) -> Cursor | None:
         return None
     nodes = [*root.walk()]
     block = next((each for each in nodes if each.shape == "block" and each.name.line < line <= each.last), None)
-    if block is not None or _COMMENT.match(row[:column]):
+    if block is not None or any(each["comment"] for each in _QUOTED_OR_COMMENT.finditer(row[:column])):
         return None
     return (
         _on_a_word(nodes, row, Spot(line, column))

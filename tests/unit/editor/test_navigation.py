@@ -62,8 +62,8 @@ trainer:
         ),
         pytest.param(
             {
-                "jobs/llm/job.yaml": job(spec=USES_SETTINGS.replace("ttings", "ttings‸")),
-                "jobs/llm/settings.yaml": SETTINGS,
+                "jobs/llm/a.yaml": job(spec=USES_SETTINGS.replace("ttings", "ttings‸")),
+                "jobs/llm/b.yaml": SETTINGS,
             },
             ["jobs/llm/b.yaml:3 settings"],
             id="a companion beside the job",
@@ -157,8 +157,8 @@ def test_a_name_leads_to_what_it_names(tmp_path, files, found):
         ),
         pytest.param(
             {
-                "jobs/llm/job.yaml": job(spec=USES_SETTINGS),
-                "jobs/llm/settings.yaml": SETTINGS.replace("ttings", "ttings‸"),
+                "jobs/llm/a.yaml": job(spec=USES_SETTINGS),
+                "jobs/llm/b.yaml": SETTINGS.replace("ttings", "ttings‸"),
             },
             ["jobs/llm/a.yaml:11 settings"],
             id="the users of a ConfigMap",
