@@ -17,7 +17,7 @@ from trainform.diagnostics import Path, Position
 from trainform.editor.positions import Span
 
 MOST_DEPTH = 100
-"""Brackets below so many others are not read."""
+"""Elements below so many others are left out."""
 
 _MARKER = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
@@ -72,6 +72,7 @@ class Node:
     inside: tuple[Spot, Spot] | None = None
     last: int = 0
     """The last line that was read as part of it, itself included."""
+    depth: int = 0
     children: list[Node] = field(default_factory=list)
 
     @property
@@ -90,6 +91,15 @@ class Node:
         while node.parent is not None:
             node = node.parent
         return node
+
+    @property
+    def span(self) -> Span:
+        """From its key or dash to the end of what is below."""
+        start, *ends = self.name.span
+        ends += [self.value.span.end] if self.value else []
+        ends += [Position(self.inside[1].line + 1, self.inside[1].column + 2)] if self.inside else []
+        ends += [Position(self.last + 2, 1)] if self.shape == "block" else []
+        return Span(start, max(*ends, *(each.span.end for each in self.children), start))
 
     def child(self, key: str | int) -> Node | None:
         """The entry of this key or index."""
@@ -125,8 +135,9 @@ class Node:
             self.shape = "list"
         elif self.shape in ("", "scalar"):
             self.shape = "mapping"
-        node = Node(key, self, indent, name, has_colon=has_colon, last=name.line)
-        self.children.append(node)
+        node = Node(key, self, indent, name, has_colon=has_colon, last=name.line, depth=self.depth + 1)
+        if self.depth < MOST_DEPTH:
+            self.children.append(node)
         return node
 
 
@@ -332,8 +343,6 @@ class _Flow:
         if node is None or node.children or node.shape:
             node = above.add(None if above.shape == "list" else "", at.column, Slice(*at, at.column))
         self.above.append(node)
-        if len(self.above) > MOST_DEPTH:
-            self.end = 0
         self._open(node, at)
         self.entry = None
 
