@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from trainform.diagnostics import Position
+from trainform.diagnostics import Diagnostic, Position
+from trainform.editor.project import Project
 from trainform.editor.snapshot import RepositorySnapshot
 from trainform.workspace.discovery import discover
 
@@ -24,3 +25,12 @@ def cursor_in(text: str) -> tuple[str, Position]:
     before, _, after = text.partition(CURSOR)
     line = before.count("\n") + 1
     return before + after, Position(line, len(before) - (before.rfind("\n") + 1) + 1)
+
+
+def settled(project: Project, most: int = 10_000) -> dict[str, list[Diagnostic]]:
+    """The findings by file that a project tells until nothing is left to do."""
+    for _ in range(most):
+        if project.is_settled:
+            return project.take_changes()
+        project.step()
+    raise AssertionError("the project never settles")

@@ -23,6 +23,7 @@ COMMANDS = (
     "job",
     "keys",
     "krm",
+    "lsp",
     "migrate",
     "plugins",
     "render",

@@ -69,8 +69,7 @@ class Lines:
 
     def to_editor(self, at: Position) -> Place16:
         """As an editor counts; a column past the end of its line is the end."""
-        before = self.line(at.line)[: max(at.column - 1, 0)]
-        return Place16(max(at.line - 1, 0), _units(before))
+        return to_editor(at, self.line(at.line))
 
     def from_editor(self, place: Place16) -> Position:
         """As the compiler counts. A place in the middle of a character is its start, as editors have it."""
@@ -83,6 +82,11 @@ class Lines:
             if left < 0:
                 return Position(place.line + 1, column + 1)
         return Position(place.line + 1, len(line) + 1)
+
+
+def to_editor(at: Position, line: str) -> Place16:
+    """As an editor counts, in a `line` of text; a column past its end is the end."""
+    return Place16(max(at.line - 1, 0), _units(line[: max(at.column - 1, 0)]))
 
 
 def _units(text: str) -> int:

@@ -89,6 +89,8 @@ class RepositorySnapshot:
     workspace: Workspace
     findings: Mapping[str, Sequence[Diagnostic]] = field(default_factory=dict)
     index: Sequence[JobEntry] = ()
+    beside: Callable[[str], Sequence[str]] | None = field(default=None, repr=False)
+    """The files of a file's folder that hold no TrainJob, if that is known already."""
     _kept: dict[tuple[str, str], object] = field(default_factory=dict, repr=False)
 
     @property
@@ -158,7 +160,8 @@ class RepositorySnapshot:
     def _compile(self, file: str) -> Sequence[JobInEditor]:
         from trainform.review.explain.owners import Recorder
 
-        environments, recorder = self.workspace.read([file], beside=True), Recorder()
+        beside = self.workspace.beside(file) if self.beside is None else self.beside(file)
+        environments, recorder = self.workspace.read([file], beside=beside), Recorder()
         outcome = compile_environments(environments, wants_job=False, observe=recorder)
         return tuple(
             JobInEditor(job, compilation.inputs, inputs.sources.documents, recorder)

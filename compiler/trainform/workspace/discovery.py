@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -84,6 +85,12 @@ class Workspace:
         self.reads: dict[Document, Read] = {}
         self._paths = paths
 
+    def reopened(self, unsaved: Unsaved) -> Workspace:
+        """The same with other texts of job files. What jobs share, and which files there are, stays as it was read."""
+        other = copy(self)
+        other.repository = self.repository._replace(unsaved=unsaved)
+        return other
+
     @cached_property
     def environments(self) -> list[EnvironmentInputs]:
         """Each environment that was asked for, without its jobs. Raises InvocationError for an unknown environment
@@ -159,21 +166,28 @@ class Workspace:
                 f"{missing[0]}: run {' or '.join([*ways, '`git sparse-checkout disable`'])}"
             )
 
-    def read(self, files: Sequence[str] | None = None, *, beside: bool = False) -> list[EnvironmentInputs]:
-        """The environments with the jobs in `files`; None means all files. `beside`: also with the objects that other
-        files of their folders hold for them."""
-        wanted = None if files is None else set(files)
+    def read(self, files: Sequence[str] | None = None, *, beside: Sequence[str] = ()) -> list[EnvironmentInputs]:
+        """The environments with the jobs in `files`; None means all files. Files `beside` them, without TrainJobs, give
+        these jobs the objects that they name."""
+        wanted = None if files is None else {*files, *beside}
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
             sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
             read = [file for file in own if wanted is None or file in wanted]
             sources.add(reader.read(read, each))
-            if self._paths is not None or beside:
+            if self._paths is not None:
                 sources.add(reader.beside(read, each))
             if self._paths is not None or beside or wanted is None:
                 gather_in_folders(sources)
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
+
+    def beside(self, file: str) -> list[str]:
+        """The job files in the folder of `file` that hold objects, but no TrainJob."""
+        reader, folder = _Reader(self.repository), posixpath.dirname(file)
+        near = [each for each in self.job_files if posixpath.dirname(each) == folder and each != file]
+        found = {each: [reader.read([each], inputs).documents for inputs in self.environments] for each in near}
+        return [each for each, read in found.items() if any(read) and not any(is_job(d) for ds in read for d in ds)]
 
 
 def _lints(repository: Repository, all_known: bool) -> tuple[Lints, list[Diagnostic]]:
