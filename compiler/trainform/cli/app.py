@@ -31,6 +31,7 @@ COMMANDS = (
     "retire",
     "run",
     "runtimes",
+    "schema",
     "status",
     "upgrade",
     "validate",
