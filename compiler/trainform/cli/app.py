@@ -32,6 +32,7 @@ COMMANDS = (
     "retire",
     "run",
     "runtimes",
+    "schema",
     "status",
     "upgrade",
     "validate",
