@@ -36,16 +36,21 @@ class Location(NamedTuple):
     span: Span
 
 
-def declarations(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
-    """Where an object is declared that the file `near` names."""
+def declared(snapshot: RepositorySnapshot, things: Iterable[Thing], near: str) -> list[Location]:
+    """Where the objects are declared that the file `near` names: in the repository, which shadows what ships with
+    trainform."""
+    found = [each for thing in things for each in _declarations(snapshot, thing, near)]
+    return found or [each for thing in things for each in _shipped(snapshot, thing)]
+
+
+def _declarations(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
     for file, root in _roots(snapshot, _files_for(snapshot, thing.kind, near), thing.name):
         found = _level(root, thing.name) if thing.kind == LEVEL else _declared(root, thing)
         if found is not None:
             yield place_of(file, found)
 
 
-def shipped(snapshot: RepositorySnapshot, thing: Thing) -> Iterator[Location]:
-    """The same among the runtimes that come with trainform."""
+def _shipped(snapshot: RepositorySnapshot, thing: Thing) -> Iterator[Location]:
     text = snapshot.catalogue.files.get(f"{thing.name}.yaml") if thing.kind == RUNTIME_KINDS[0] else None
     for root in outline(text) if text else ():
         if thing_of(root).is_meant(thing) and (node := name_node(root)):

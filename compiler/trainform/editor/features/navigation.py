@@ -18,11 +18,10 @@ from trainform.editor.outline import outline
 from trainform.editor.place import cursor_at
 from trainform.editor.search import (
     Location,
-    declarations,
+    declared,
     environment_of,
     name_of_job,
     place_of,
-    shipped,
     text_of,
     users,
 )
@@ -50,7 +49,7 @@ def definition(snapshot: RepositorySnapshot, file: str, at: Position) -> list[Lo
     if cursor is None:
         return []
     if link := link_of(cursor.whole):
-        return _declared(snapshot, link.things, file)
+        return declared(snapshot, link.things, file)
     path = cursor.element
     if kind_of_root(cursor.root) == "Environment" and path[:2] == ("spec", "patches") and len(path) > 2:
         return [*_patched(snapshot, file, int(path[2]))]
@@ -71,12 +70,6 @@ def references(snapshot: RepositorySnapshot, file: str, at: Position) -> list[Lo
 def _cursor(snapshot: RepositorySnapshot, file: str, at: Position) -> Cursor | None:
     lines = snapshot.lines(file)
     return cursor_at(lines.text, at) if lines else None
-
-
-def _declared(snapshot: RepositorySnapshot, things: tuple[Thing, ...], near: str) -> list[Location]:
-    """In the repository, which shadows what ships with trainform."""
-    found = [each for thing in things for each in declarations(snapshot, thing, near)]
-    return found or [each for thing in things for each in shipped(snapshot, thing)]
 
 
 def _meant(cursor: Cursor) -> tuple[Thing, ...]:
@@ -123,7 +116,7 @@ def _overridden(snapshot: RepositorySnapshot, file: str, cursor: Cursor) -> Iter
     link = link_of(reference) if reference else None
     if path[:2] != ("spec", "runtimePatches") or patch is None or link is None:
         return
-    for target in _declared(snapshot, link.things, file):
+    for target in declared(snapshot, link.things, file):
         for runtime in outline(text_of(snapshot, target.file)):
             found = follow(runtime.plain(), ("spec",), patch.plain(), path[_PATCH:])
             node = runtime.at(*found) if found else None
