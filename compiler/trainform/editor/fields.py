@@ -84,8 +84,9 @@ class Fields:
             found = schema.get("items")
         else:
             found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
-        is_known = isinstance(found, dict)
-        return FieldKind(str(step), self._whole(found), step in schema.get("required", ())) if is_known else None
+        if not isinstance(found, dict):
+            return None
+        return FieldKind(str(step), self._whole(found), step in schema.get("required", ()))
 
     def _whole(self, schema: Schema) -> Schema:
         """The schema with what it refers to; what stands at the use goes first."""

@@ -21,7 +21,8 @@ RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 LEVEL = "level of a Topology"
 """What a field names that holds the label of nodes by which a Topology groups them."""
 
-_CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {RUNTIME_KINDS[0], "Environment", LEVEL}
+CLUSTER_WIDE = CLUSTER_WIDE_FACTS | {RUNTIME_KINDS[0], "Environment", LEVEL}
+"""Kinds without a namespace."""
 
 ANY = "*"
 """In the table, one step of a path: an index or a key."""
@@ -101,9 +102,14 @@ def linked_kinds(kind: str, path: Path) -> tuple[str, ...]:
     """The kinds of object that the field at `path` of a document of this kind may name; empty for any other field."""
     for known in (_OF_KIND.get(kind, {}), _OF_PODS):
         for end, kinds in known.items():
-            if len(path) >= len(end) and all(map(_fits, end, path[-len(end) :])):
+            if matches(end, path):
                 return kinds
     return ()
+
+
+def matches(end: tuple[str, ...], path: Path) -> bool:
+    """Whether a path ends like this."""
+    return len(path) >= len(end) and all(map(_fits, end, path[-len(end) :]))
 
 
 def link_of(node: Node) -> Link | None:
@@ -116,7 +122,7 @@ def link_of(node: Node) -> Link | None:
     if kinds == RUNTIME_KINDS and kind == "TrainJob":
         kinds = (chosen_kind(node.parent),)
     place = thing_of(root).namespace or None
-    return Link(node, tuple(Thing(each, "" if each in _CLUSTER_WIDE else place, node.text) for each in kinds))
+    return Link(node, tuple(Thing(each, "" if each in CLUSTER_WIDE else place, node.text) for each in kinds))
 
 
 def links_in(root: Node) -> Iterator[Link]:
@@ -140,7 +146,7 @@ def kind_of_root(root: Node) -> str:
 def thing_of(root: Node) -> Thing:
     """What a document declares. A namespace that it leaves out is not known here."""
     kind, metadata = kind_of_root(root), metadata_of({"metadata": _plain(root, "metadata")})
-    place = "" if kind in _CLUSTER_WIDE else text(metadata, "namespace") or None
+    place = "" if kind in CLUSTER_WIDE else text(metadata, "namespace") or None
     return Thing(kind, place, text(metadata, "name"))
 
 

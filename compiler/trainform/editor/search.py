@@ -44,7 +44,7 @@ def declared(snapshot: RepositorySnapshot, things: Iterable[Thing], near: str) -
 
 
 def _declarations(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
-    for file, root in _roots(snapshot, _files_for(snapshot, thing.kind, near), thing.name):
+    for file, root in _roots(snapshot, files_for(snapshot, thing.kind, near), thing.name):
         found = _level(root, thing.name) if thing.kind == LEVEL else _declared(root, thing)
         if found is not None:
             yield place_of(file, found)
@@ -128,7 +128,7 @@ def _level(root: Node, label: str) -> Node | None:
     return next((each for each in labels if each and each.text == label), None)
 
 
-def _files_for(snapshot: RepositorySnapshot, kind: str, near: str) -> list[str]:
+def files_for(snapshot: RepositorySnapshot, kind: str, near: str) -> list[str]:
     """Where an object of this kind may be declared."""
     settings = snapshot.repository.settings
     if kind in RUNTIME_KINDS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from trainform.api.environment import Environment
 from trainform.core.cluster.facts import NO_FACTS
 from trainform.core.resources import cpu_count, gpu_count
 from trainform.core.trainer import trainer_resources
@@ -78,7 +79,7 @@ def _amounts(job: JobInEditor) -> str:
     if jobset is None or demand is None:
         return ""
     environment = job.inputs.environment.model if job.inputs.environment else None
-    pricing = Pricing.of(environment, facts)
+    pricing = Pricing.of(environment if isinstance(environment, Environment) else None, facts)
     cost = f", {pricing.cost(demand)}" if pricing else ""
     return f"{asked(ask_for(demand, jobset))}{cost}"
 
