@@ -34,8 +34,8 @@ def objects(snapshot: RepositorySnapshot, kinds: Iterable[str], near: str, names
                 thing = provided_by(root)
                 if thing.name and thing.is_meant(Thing(kind, place, thing.name)):
                     found.setdefault(thing.name, file)
-        if kind == RUNTIME_KINDS[0]:
-            found = dict.fromkeys(snapshot.catalogue.names(), "ships with trainform") | found
+        for name in snapshot.catalogue.names() if kind == RUNTIME_KINDS[0] else ():
+            found.setdefault(name, "ships with trainform")
     return found
 
 
