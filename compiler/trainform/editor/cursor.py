@@ -107,11 +107,12 @@ def _span(document: Document, node: Node) -> Span:
     """Where a node stands. A block collection ends, for the parser, where the next token begins: we end it with its
     last value."""
     part = document.part
-    end = _end(node)
+    end = end_of(node)
     return Span(part.position_at(node.start_mark.index), part.position_at(end))
 
 
-def _end(node: Node) -> int:
+def end_of(node: Node) -> int:
+    """The offset behind a node's last character, in its document."""
     while isinstance(node, CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

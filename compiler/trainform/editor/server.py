@@ -7,7 +7,7 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
@@ -17,10 +17,11 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from trainform import __version__
-from trainform.diagnostics import Severity
+from trainform.diagnostics import Position, Severity
 from trainform.diagnostics.pages import page
+from trainform.editor.features.fixes import OfferedFix, fixes
 from trainform.editor.features.problems import ShownProblem, shown_problems
-from trainform.editor.positions import to_editor
+from trainform.editor.positions import Lines, Place16, Span, to_editor
 from trainform.editor.session import OpenBuffer, Session, ToldFile
 from trainform.editor.snapshot import RepositorySnapshot
 from trainform.io.resources import documentation
@@ -142,6 +143,37 @@ def _register(server: TrainformServer) -> None:
     def changed_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = params.event.added, params.event.removed
         server.session.use_folders(_paths(each.uri for each in added), _paths(each.uri for each in removed))
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        only = params.context.only
+        if only is not None and not any(lsp.CodeActionKind.QuickFix.value.startswith(kind) for kind in only):
+            return []
+        return await _actions(server, params.text_document.uri, params.range, params.context.diagnostics)
+
+
+async def _actions(
+    server: TrainformServer, uri: str, where: lsp.Range, shown: Sequence[lsp.Diagnostic]
+) -> list[lsp.CodeAction]:
+    def question(snapshot: RepositorySnapshot, file: str) -> list[lsp.CodeAction]:
+        lines = snapshot.lines(file)
+        if lines is None:
+            return []
+        start, end = (lines.from_editor(Place16(at.line, at.character)) for at in (where.start, where.end))
+        return [_action(uri, each, lines, shown) for each in fixes(snapshot, file, Span(start, end))]
+
+    return await server.answer(uri, question) or []
+
+
+def _action(uri: str, fix: OfferedFix, lines: Lines, shown: Sequence[lsp.Diagnostic]) -> lsp.CodeAction:
+    start, end = (lsp.Position(*lines.to_editor(at)) for at in fix.edit.span)
+    line = (fix.diagnostic.position or Position(1, 1)).line - 1
+    return lsp.CodeAction(
+        fix.title,
+        lsp.CodeActionKind.QuickFix,
+        [each for each in shown if each.code == fix.diagnostic.code and each.range.start.line == line],
+        edit=lsp.WorkspaceEdit({uri: [lsp.TextEdit(lsp.Range(start, end), fix.edit.text)]}),
+    )
 
 
 def _watch(server: TrainformServer) -> None:

@@ -16,7 +16,11 @@ from trainform.io.paths import JobId
 from trainform.io.repository import is_template
 from trainform.io.settings import FILE
 from trainform.workspace.compilation import compile_environments, shipped_catalogue
+from trainform.workspace.discovery import discover
 from trainform.workspace.inputs import load, load_job_file
+from trainform.workspace.parallel import Chunk
+from trainform.workspace.shards import ALL
+from trainform.workspace.validate import merged, validate_chunk
 
 if TYPE_CHECKING:
     from trainform.core.catalogue import Catalogue
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from trainform.source import Document
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.inputs import EnvironmentInputs
+
+SMALL = 20
+"""Job files of a repository that is tried as a whole."""
 
 Role = Literal["job", "runtime", "environment", "fact", "key", "companion", "generator", "other"]
 
@@ -179,6 +186,25 @@ class RepositorySnapshot:
         environments = self.workspace.read([])
         outcome = compile_environments(environments, wants_job=False)
         return {each.name: found.inputs for each, found in zip(environments, outcome.compilations, strict=True)}
+
+    def said_with(self, file: str, text: str, jobs: Sequence[str]) -> list[Diagnostic]:
+        """What a compile would say if a file had this text: about that file, and about the files of these `jobs`,
+        which it may concern. A small repository is compiled as a whole."""
+        unsaved = {**self.repository.unsaved, file: text.encode(errors="surrogatepass")}
+        is_job = file in self.workspace.job_files
+        workspace = self.workspace.reopened(unsaved) if is_job else discover(self.root, unsaved=unsaved)
+        if len(workspace.job_files) <= SMALL:
+            found = [validate_chunk(workspace, ALL, workspace.read(), Chunk()).validation]
+            return merged(found, workspace, ALL).diagnostics
+        chunks = [Chunk([each], first=False) for each in dict.fromkeys([*([file] if is_job else []), *jobs])]
+        parts = [(chunk, workspace.read(chunk.files, beside=self._near(chunk))) for chunk in chunks]
+        if not is_job:
+            parts.append((Chunk([], first=True), workspace.read([])))
+        return [each for chunk, read in parts for each in validate_chunk(workspace, ALL, read, chunk)[0].diagnostics]
+
+    def _near(self, chunk: Chunk) -> Sequence[str]:
+        beside = self.workspace.beside if self.beside is None else self.beside
+        return [each for file in chunk.files or () for each in beside(file)]
 
     def _once(self, question: str, file: str, answer: Callable[[], Found]) -> Found:
         key = (question, file)

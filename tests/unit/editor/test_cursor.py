@@ -35,13 +35,16 @@ spec:
 def test_the_innermost_element_at_a_place(line, column, path, in_key):
     (document,) = load(JOB, "jobs/a.yaml").documents
     element = element_at(document, Position(line, column))
+    assert element is not None
     assert (element.path, element.in_key) == (path, in_key)
 
 
 def test_paths_count_from_the_item_of_a_list():
     text = "kind: List\nitems:\n- kind: TrainJob\n  spec: {runtimeRef: {name: torch}}\n"
     (document,) = load(text, "jobs/a.yaml").documents
-    assert element_at(document, Position(4, 30)).path == ("spec", "runtimeRef", "name")
+    element = element_at(document, Position(4, 30))
+    assert element is not None
+    assert element.path == ("spec", "runtimeRef", "name")
     assert span_of(document, ("spec", "runtimeRef", "name")) == Span(Position(4, 29), Position(4, 34))
 
 

@@ -45,7 +45,9 @@ def test_a_buffer_counts_instead_of_the_file_and_needs_no_file(root):
     snapshot = snapshot_of(root, {"jobs/llm.yaml": JOB.replace("llm", "other"), "jobs/new/a.yaml": JOB})
     assert snapshot.files == ["environments/prod/environment.yaml", "jobs/llm.yaml", "jobs/new/a.yaml"]
     assert [job.id for job in snapshot.jobs("jobs/llm.yaml")] == [("prod", "default", "other")]
-    assert snapshot.lines("jobs/llm.yaml").line(3) == "metadata: {name: other}"
+    lines = snapshot.lines("jobs/llm.yaml")
+    assert lines is not None
+    assert lines.line(3) == "metadata: {name: other}"
 
 
 def test_a_job_tells_who_set_its_fields(root):
@@ -58,15 +60,17 @@ def test_a_job_tells_who_set_its_fields(root):
 def test_the_document_that_holds_a_place(root):
     snapshot = snapshot_of(root)
     file = "environments/prod/environment.yaml"
-    assert snapshot.entry_at(file, Position(3, 2)).role == "environment"
-    assert snapshot.entry_at(file, Position(7, 1)).role == "fact"
+    found = [snapshot.entry_at(file, at) for at in (Position(3, 2), Position(7, 1))]
+    assert [each and each.role for each in found] == ["environment", "fact"]
 
 
 def test_half_typed_text_has_lines_and_no_documents(root):
     snapshot = snapshot_of(root, {"jobs/llm.yaml": "kind: TrainJob\nspec: {\n"})
     assert snapshot.entries("jobs/llm.yaml") == ()
     assert snapshot.jobs("jobs/llm.yaml") == ()
-    assert snapshot.lines("jobs/llm.yaml").count == 3
+    lines = snapshot.lines("jobs/llm.yaml")
+    assert lines is not None
+    assert lines.count == 3
 
 
 def test_objects_of_the_folder_stand_beside_a_job(root):
