@@ -30,6 +30,7 @@ ANY = "any"
 _SEVERITY: Schema = {"enum": [*SEVERITIES, "off", False]}
 """YAML reads a plain `off` as false, or as text: that depends on who reads."""
 _LINTS = "Lints"
+_USE_OF_LINTS: Schema = {"$ref": f"#/$defs/{_LINTS}", "additionalProperties": True}
 _SEVERITIES: Schema = {
     "properties": {code: {**_SEVERITY, "description": CODES[code]} for code in CODES if is_adjustable(code)},
     "additionalProperties": _SEVERITY,
@@ -42,9 +43,9 @@ NARROWING: Narrowing = {
     (TrainJobSpec, "activeDeadlineSeconds"): {"minimum": 1},
     (TrainJobSpec, "managedBy"): {"enum": [CONTROLLER, MULTIKUEUE]},
     (MlPolicy, "numNodes"): {"minimum": 1},
-    (SettingsFile, LINTS): {"$ref": f"#/$defs/{_LINTS}"},
+    (SettingsFile, LINTS): _USE_OF_LINTS,
     (SettingsFile, "lintsByPath"): {"maxItems": MOST_RULES},
-    (LintsOfPaths, LINTS): {"$ref": f"#/$defs/{_LINTS}"},
+    (LintsOfPaths, LINTS): _USE_OF_LINTS,
     (LintsOfPaths, "paths"): {"minItems": 1, "maxItems": MOST_RULES},
 }
 """Values and limits that rules check, as their messages are better than those of a type."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import BeforeValidator
+from pydantic.fields import FieldInfo
 
 from trainform.api.base import Kube, KubeList, Model
 from trainform.k8s.schema.definitions import Schema, reference
@@ -90,7 +92,7 @@ class Translation:
         """The schema with what each mark says; a mark for Kubernetes' own types takes the place of the annotation."""
         kinds = [self._of_kubernetes(mark) for mark in marks if isinstance(mark, (Kube, KubeList))]
         schema, nullable = (kinds[0], False) if kinds else self._split(annotation)
-        for mark in marks:
+        for mark in chain.from_iterable(each.metadata if isinstance(each, FieldInfo) else [each] for each in marks):
             schema = schema | _limit(mark, schema.get("type", ""))
         return schema, nullable or any(isinstance(mark, BeforeValidator) for mark in marks)
 

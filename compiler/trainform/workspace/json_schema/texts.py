@@ -44,23 +44,27 @@ def _parts(text: str) -> FieldText:
 
 
 def _docs(kind: type) -> dict[str, str]:
-    """Each text in one line; those of a base class first. Read from the source when asked: pydantic would parse it at
+    """Each text in one line; those of base classes first. Read from the source when asked: pydantic would parse it at
     each import."""
+    if not kind.__module__.startswith("trainform."):
+        return {}
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    docs: dict[str, str] = {}
+    for base in _bases(kind, tree):
+        docs |= _docs(base)
     aliases = {name: field.alias or name for name, field in getattr(kind, "model_fields", {}).items()}
-    docs = {}
-    for each in reversed(kind.__mro__):
-        for field, text in pairwise(_statements(each)):
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and (found := _text(text)):
-                docs[aliases.get(field.target.id, field.target.id)] = found
+    for field, text in pairwise(tree.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and (found := _text(text)):
+            docs[aliases.get(field.target.id, field.target.id)] = found
     return docs
 
 
-def _statements(kind: type) -> list[ast.stmt]:
-    """The body of a class of ours."""
-    if not kind.__module__.startswith("trainform."):
-        return []
-    [tree] = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    return tree.body if isinstance(tree, ast.ClassDef) else []
+def _bases(kind: type, tree: ast.ClassDef) -> list[type]:
+    """The classes that a class names as its bases: a typed mapping itself does not know them."""
+    names = vars(inspect.getmodule(kind))
+    found = [names[base.id] for base in tree.bases if isinstance(base, ast.Name)]
+    return [base for base in found if isinstance(base, type)]
 
 
 def _text(statement: ast.stmt) -> str:
