@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
 from trainform.editor.links import kind_of_root
-from trainform.editor.outline import Node
+from trainform.editor.outline import OutlineNode
 from trainform.io.settings import FILE
 from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.schema.definitions import Schema, definitions
@@ -101,13 +101,13 @@ def fields_of(kind: str) -> Fields:
     return _fields(kind if kind in {*schemas(), *FACT_VERSIONS, *definitions()} else ANY)
 
 
-def field_at(file: str, root: Node, path: Path) -> FieldKind | None:
+def field_at(file: str, root: OutlineNode, path: Path) -> FieldKind | None:
     """The field at a path of a document in a file."""
     fields, inner = place_in(file, root, path)
     return fields.at(inner)
 
 
-def place_in(file: str, root: Node, path: Path) -> tuple[Fields, Path]:
+def place_in(file: str, root: OutlineNode, path: Path) -> tuple[Fields, Path]:
     """The fields to look in, and the path there. The body of an Environment's patch has the fields of its target."""
     kind = FILE if file == FILE else kind_of_root(root)
     if kind == "Environment" and path[:2] == ("spec", "patches") and path[3:_PATCH] == ("patch",):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.resources import gpu_names
 from trainform.editor.links import CLUSTER_WIDE, RUNTIME_KINDS, Thing, kind_of_root, link_of, provided_by, thing_of
-from trainform.editor.outline import Node, outline
+from trainform.editor.outline import OutlineNode, outline
 from trainform.editor.search import declared, environment_of, files_for, text_of
 from trainform.k8s.tree import Tree, table, tables, text, texts
 
@@ -93,7 +93,7 @@ Steps = dict[str, list[str]]
 """The containers of each step."""
 
 
-def steps(snapshot: RepositorySnapshot, root: Node, near: str) -> Steps:
+def steps(snapshot: RepositorySnapshot, root: OutlineNode, near: str) -> Steps:
     """The steps that a document may name: those of a job's runtime, of a runtime itself, or of all runtimes that the
     jobs of an Environment use."""
     kind = kind_of_root(root)
@@ -116,7 +116,7 @@ def steps(snapshot: RepositorySnapshot, root: Node, near: str) -> Steps:
     return found
 
 
-def _steps(runtime: Node) -> Steps:
+def _steps(runtime: OutlineNode) -> Steps:
     jobs = runtime.at("spec", "template", "spec", "replicatedJobs")
     return {
         text(job, "name"): [

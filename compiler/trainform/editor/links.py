@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from trainform.core.companions import COMPANION_OF
 from trainform.diagnostics import Path
-from trainform.editor.outline import Node
+from trainform.editor.outline import OutlineNode
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, KAI_QUEUE, KAI_TOPOLOGY, fact_kind
 from trainform.k8s.labels import KAI_QUEUE_LABEL
 from trainform.k8s.tree import metadata_of, table, text
@@ -94,7 +94,7 @@ class Thing(NamedTuple):
 class Link(NamedTuple):
     """A value that names an object, which may be of one of several kinds."""
 
-    node: Node
+    node: OutlineNode
     things: tuple[Thing, ...]
 
 
@@ -112,7 +112,7 @@ def matches(end: tuple[str, ...], path: Path) -> bool:
     return len(path) >= len(end) and all(map(_fits, end, path[-len(end) :]))
 
 
-def link_of(node: Node) -> Link | None:
+def link_of(node: OutlineNode) -> Link | None:
     """What an element names, if anything."""
     root = node.root
     kind = kind_of_root(root)
@@ -125,32 +125,32 @@ def link_of(node: Node) -> Link | None:
     return Link(node, tuple(Thing(each, "" if each in CLUSTER_WIDE else place, node.text) for each in kinds))
 
 
-def links_in(root: Node) -> Iterator[Link]:
+def links_in(root: OutlineNode) -> Iterator[Link]:
     """Every name in a document that leads elsewhere."""
     for node in root.walk():
         if isinstance(node.key, str) and node.shape == "scalar" and (link := link_of(node)):
             yield link
 
 
-def chosen_kind(reference: Node | None) -> str:
+def chosen_kind(reference: OutlineNode | None) -> str:
     """The kind of runtime that a `runtimeRef` names."""
     kind = reference.child("kind") if reference else None
     return kind.text if kind and kind.text else RUNTIME_KINDS[0]
 
 
-def kind_of_root(root: Node) -> str:
+def kind_of_root(root: OutlineNode) -> str:
     """The kind of a document, with its group where two share it."""
     return fact_kind({key: each.text for key in ("apiVersion", "kind") if (each := root.child(key))})
 
 
-def thing_of(root: Node) -> Thing:
+def thing_of(root: OutlineNode) -> Thing:
     """What a document declares. A namespace that it leaves out is not known here."""
     kind, metadata = kind_of_root(root), metadata_of({"metadata": _plain(root, "metadata")})
     place = "" if kind in CLUSTER_WIDE else text(metadata, "namespace") or None
     return Thing(kind, place, text(metadata, "name"))
 
 
-def provided_by(root: Node) -> Thing:
+def provided_by(root: OutlineNode) -> Thing:
     """The object that a document becomes in the cluster: a SealedSecret is a Secret there."""
     thing = thing_of(root)
     kind = _PROVIDERS.get(thing.kind, thing.kind)
@@ -160,12 +160,12 @@ def provided_by(root: Node) -> Thing:
     return thing._replace(kind=kind)
 
 
-def name_node(root: Node) -> Node | None:
+def name_node(root: OutlineNode) -> OutlineNode | None:
     """Where a document says its name."""
     return root.at("metadata", "name")
 
 
-def _plain(root: Node, *path: str) -> object:
+def _plain(root: OutlineNode, *path: str) -> object:
     node = root.at(*path)
     return node.plain() if node else None
 

@@ -45,7 +45,7 @@ class Slice(NamedTuple):
         return Span(Position(self.line + 1, self.start + 1), Position(self.line + 1, self.end + 1))
 
 
-class Spot(NamedTuple):
+class Offset(NamedTuple):
     """A place between two characters."""
 
     line: int
@@ -53,7 +53,7 @@ class Spot(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class OutlineNode:
     """An entry of a mapping, by its key, or of a list, by its index; or the root of a document.
 
     `indent` is the column of its key or dash, -1 for a root. `name` are the characters of the key. `value` are those of
@@ -62,31 +62,31 @@ class Node:
     """
 
     key: str | int | None
-    parent: Node | None
+    parent: OutlineNode | None
     indent: int
     name: Slice
     shape: Shape = ""
     text: str = ""
     value: Slice | None = None
     has_colon: bool = True
-    inside: tuple[Spot, Spot] | None = None
+    inside: tuple[Offset, Offset] | None = None
     last: int = 0
     """The last line that was read as part of it, itself included."""
     depth: int = 0
-    children: list[Node] = field(default_factory=list)
+    children: list[OutlineNode] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
         """The path in its document."""
         steps: list[str | int] = []
-        node: Node | None = self
+        node: OutlineNode | None = self
         while node is not None and node.key is not None:
             steps.append(node.key)
             node = node.parent
         return tuple(reversed(steps))
 
     @property
-    def root(self) -> Node:
+    def root(self) -> OutlineNode:
         node = self
         while node.parent is not None:
             node = node.parent
@@ -101,13 +101,13 @@ class Node:
         ends += [Position(self.last + 2, 1)] if self.shape == "block" else []
         return Span(start, max(*ends, *(each.span.end for each in self.children), start))
 
-    def child(self, key: str | int) -> Node | None:
+    def child(self, key: str | int) -> OutlineNode | None:
         """The entry of this key or index."""
         return next((each for each in self.children if each.key == key and each.has_colon), None)
 
-    def at(self, *path: str | int) -> Node | None:
+    def at(self, *path: str | int) -> OutlineNode | None:
         """The element at a path below this one."""
-        node: Node | None = self
+        node: OutlineNode | None = self
         for step in path:
             node = node.child(step) if node else None
         return node
@@ -120,7 +120,7 @@ class Node:
             return [each.plain() for each in self.children]
         return self.text
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[OutlineNode]:
         """This element and all below it, in the order of the text."""
         waiting = [self]
         while waiting:
@@ -128,20 +128,20 @@ class Node:
             yield node
             waiting.extend(reversed(node.children))
 
-    def add(self, key: str | int | None, indent: int, name: Slice, *, has_colon: bool = True) -> Node:
+    def add(self, key: str | int | None, indent: int, name: Slice, *, has_colon: bool = True) -> OutlineNode:
         """A new entry below this one; without a key, of a list."""
         if key is None:
             key = len(self.children)
             self.shape = "list"
         elif self.shape in ("", "scalar"):
             self.shape = "mapping"
-        node = Node(key, self, indent, name, has_colon=has_colon, last=name.line, depth=self.depth + 1)
+        node = OutlineNode(key, self, indent, name, has_colon=has_colon, last=name.line, depth=self.depth + 1)
         if self.depth < MOST_DEPTH:
             self.children.append(node)
         return node
 
 
-def outline(text: str) -> list[Node]:
+def outline(text: str) -> list[OutlineNode]:
     """The root of each document, at least one. Never raises."""
     return _Reader(text.split("\n")).roots()
 
@@ -156,10 +156,10 @@ def unquoted(text: str) -> str:
 class _Reader:
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
-        self.top = Node(None, None, -1, Slice(0, 0, 0))
+        self.top = OutlineNode(None, None, -1, Slice(0, 0, 0))
         self.found = [self.top]
 
-    def roots(self) -> list[Node]:
+    def roots(self) -> list[OutlineNode]:
         number = 0
         while number < len(self.lines):
             number = self._line(number)
@@ -169,13 +169,13 @@ class _Reader:
         """Read what starts on a line; the number of the next line to read."""
         text = self.lines[number]
         if _MARKER.match(text):
-            self.top = Node(None, None, -1, Slice(number, 0, 0), last=number)
+            self.top = OutlineNode(None, None, -1, Slice(number, 0, 0), last=number)
             self.found.append(self.top)
             return number + 1
         if _NO_CONTENT.match(text):
             return number + 1
         after = self._content(number, len(text) - len(text.lstrip()))
-        node: Node | None = self.top
+        node: OutlineNode | None = self.top
         while node is not None:
             node.last = after - 1
             node = node.parent
@@ -220,7 +220,7 @@ class _Reader:
         self.top = self.top.add(unquoted(text[column:end]), column, Slice(number, column, end), has_colon=False)
         return number + 1
 
-    def _value(self, node: Node, number: int, column: int) -> int:
+    def _value(self, node: OutlineNode, number: int, column: int) -> int:
         text = self.lines[number]
         properties = _PROPERTIES.match(text, column)
         start = properties.end() if properties else column
@@ -232,7 +232,7 @@ class _Reader:
             node.shape = "block"
             return self._end(number + 1, node.indent)
         if rest[0] in "{[" and not rest.startswith("{{"):
-            return _Flow(self.lines, self._end(number + 1, node.indent, closes=True)).read(node, Spot(number, start))
+            return _Flow(self.lines, self._end(number + 1, node.indent, closes=True)).read(node, Offset(number, start))
         node.shape = "scalar"
         if rest[0] in "\"'":
             return self._quoted(node, number, start)
@@ -240,7 +240,7 @@ class _Reader:
         self._set(node, Slice(number, start, word.end() if word else len(text)))
         return number + 1
 
-    def _quoted(self, node: Node, number: int, start: int) -> int:
+    def _quoted(self, node: OutlineNode, number: int, start: int) -> int:
         """Text in quotes, which may go on below; without a second quote, to the end of its line."""
         text = self.lines[number]
         last = self._end(number + 1, node.indent)
@@ -253,7 +253,7 @@ class _Reader:
         self._set(node, Slice(number, start, len(text.rstrip())))
         return number + 1
 
-    def _set(self, node: Node, span: Slice) -> None:
+    def _set(self, node: OutlineNode, span: Slice) -> None:
         node.value = span
         node.text = unquoted(self.lines[span.line][span.start : span.end])
 
@@ -276,10 +276,10 @@ class _Flow:
     def __init__(self, lines: list[str], end: int) -> None:
         self.lines = lines
         self.end = end
-        self.entry: Node | None = None
+        self.entry: OutlineNode | None = None
         self.after_quote = False
 
-    def read(self, node: Node, start: Spot) -> int:
+    def read(self, node: OutlineNode, start: Offset) -> int:
         """Fill `node`; the number of the line after it."""
         number, column = start
         self.above = [node]
@@ -292,7 +292,7 @@ class _Flow:
                 if not self.above:
                     return number + 1
             number, column = number + 1, 0
-        last = Spot(self.end - 1, len(self.lines[self.end - 1]))
+        last = Offset(self.end - 1, len(self.lines[self.end - 1]))
         for each in self.above:
             self._close(each, last)
         return self.end
@@ -305,9 +305,9 @@ class _Flow:
         if sign == "#":
             return len(text)
         if sign in "[{" and not text.startswith("{{", column):
-            self._push(Spot(number, column))
+            self._push(Offset(number, column))
         elif sign in "]}":
-            self._close(self.above.pop(), Spot(number, column))
+            self._close(self.above.pop(), Offset(number, column))
             self.entry = None
         elif sign == ",":
             self.entry = None
@@ -337,7 +337,7 @@ class _Flow:
         if self.entry is not None and self.above[-1].shape == "mapping":
             self.entry.has_colon, self.entry.value = True, place
 
-    def _push(self, at: Spot) -> None:
+    def _push(self, at: Offset) -> None:
         above = self.above[-1]
         node = self.entry
         if node is None or node.children or node.shape:
@@ -346,12 +346,12 @@ class _Flow:
         self._open(node, at)
         self.entry = None
 
-    def _open(self, node: Node, at: Spot) -> None:
+    def _open(self, node: OutlineNode, at: Offset) -> None:
         node.shape = "mapping" if self.lines[at.line][at.column] == "{" else "list"
         node.value = None
-        node.inside = (Spot(at.line, at.column + 1), Spot(at.line, at.column + 1))
+        node.inside = (Offset(at.line, at.column + 1), Offset(at.line, at.column + 1))
 
-    def _close(self, node: Node, at: Spot) -> None:
+    def _close(self, node: OutlineNode, at: Offset) -> None:
         if node.inside:
             node.inside = (node.inside[0], at)
         node.last = at.line

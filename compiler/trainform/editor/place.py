@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.outline import Node, Slice, Spot, outline, unquoted
+from trainform.editor.outline import Offset, OutlineNode, Slice, outline, unquoted
 from trainform.editor.positions import Span
 
 Role = Literal["key", "value", "entry"]
@@ -18,7 +18,7 @@ class Cursor(NamedTuple):
     """A place in an outline. `role`: a key of the mapping `node`; the value of `node`; or, in a list, the entry `node`,
     which may become a scalar or a mapping. `word` is what stands there up to the cursor, `part` all of it."""
 
-    node: Node
+    node: OutlineNode
     role: Role
     word: str
     part: Slice
@@ -29,7 +29,7 @@ class Cursor(NamedTuple):
         return self.part.span
 
     @property
-    def root(self) -> Node:
+    def root(self) -> OutlineNode:
         return self.node.root
 
     @property
@@ -43,7 +43,7 @@ class Cursor(NamedTuple):
         return self.whole.path
 
     @property
-    def whole(self) -> Node:
+    def whole(self) -> OutlineNode:
         """The element that the cursor is on: of a key, the entry that it opens."""
         entry = next((each for each in self.node.children if self.role == "key" and each.name == self.part), None)
         return entry if entry and entry.has_colon else self.node
@@ -65,14 +65,14 @@ def cursor_at(text: str, at: Position) -> Cursor | None:
     if block is not None or any(each["comment"] for each in _QUOTED_OR_COMMENT.finditer(row[:column])):
         return None
     return (
-        _on_a_word(nodes, row, Spot(line, column))
-        or _in_brackets(nodes, Spot(line, column))
-        or _after_a_key(nodes, row, Spot(line, column))
-        or _on_a_free_line(nodes, row, Spot(line, column))
+        _on_a_word(nodes, row, Offset(line, column))
+        or _in_brackets(nodes, Offset(line, column))
+        or _after_a_key(nodes, row, Offset(line, column))
+        or _on_a_free_line(nodes, row, Offset(line, column))
     )
 
 
-def _on_a_word(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
+def _on_a_word(nodes: list[OutlineNode], row: str, at: Offset) -> Cursor | None:
     for node in nodes:
         if node.parent is not None and isinstance(node.key, str) and _holds(node.name, at):
             return _cursor(node.parent, "key", row, node.name, at.column)
@@ -82,22 +82,22 @@ def _on_a_word(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
     return None
 
 
-def _in_brackets(nodes: list[Node], at: Spot) -> Cursor | None:
+def _in_brackets(nodes: list[OutlineNode], at: Offset) -> Cursor | None:
     """In the innermost brackets around the place: after a colon the value of its key, else a new entry."""
     around = [each for each in nodes if each.inside and each.inside[0] <= at <= each.inside[1]]
     if not around:
         return None
     node, here = around[-1], Slice(at.line, at.column, at.column)
-    before = [each for each in node.children if Spot(each.name.line, each.name.start) < at]
+    before = [each for each in node.children if Offset(each.name.line, each.name.start) < at]
     last = before[-1] if before else None
     if last and last.has_colon and not last.shape and last.value:
         return Cursor(last, "value", "", here)
     if node.shape == "mapping":
         return Cursor(node, "key", "", here)
-    return Cursor(Node(len(before), node, at.column, here), "entry", "", here)
+    return Cursor(OutlineNode(len(before), node, at.column, here), "entry", "", here)
 
 
-def _after_a_key(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
+def _after_a_key(nodes: list[OutlineNode], row: str, at: Offset) -> Cursor | None:
     """Behind the colon or the dash that is the last of the line."""
     for node in reversed(nodes):
         if node.value and node.value.line == at.line and node.value.start <= at.column + 1 and not node.inside:
@@ -109,11 +109,11 @@ def _after_a_key(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
     return None
 
 
-def _on_a_free_line(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
+def _on_a_free_line(nodes: list[OutlineNode], row: str, at: Offset) -> Cursor | None:
     """The indentation says which mapping would get a key."""
     if row.strip():
         return None
-    above: Node | None = [each for each in nodes if each.name.line < at.line or each.parent is None][-1]
+    above: OutlineNode | None = [each for each in nodes if each.name.line < at.line or each.parent is None][-1]
     while above is not None and above.parent is not None and (above.indent >= at.column or above.inside):
         above = above.parent
     while above is not None and above.parent is not None and above.parent.inside:
@@ -123,9 +123,9 @@ def _on_a_free_line(nodes: list[Node], row: str, at: Spot) -> Cursor | None:
     return Cursor(above, "key", "", Slice(at.line, at.column, at.column))
 
 
-def _cursor(node: Node, role: Role, row: str, span: Slice, column: int) -> Cursor:
+def _cursor(node: OutlineNode, role: Role, row: str, span: Slice, column: int) -> Cursor:
     return Cursor(node, role, unquoted(row[span.start : column]), span)
 
 
-def _holds(span: Slice, at: Spot) -> bool:
+def _holds(span: Slice, at: Offset) -> bool:
     return span.line == at.line and span.start <= at.column <= span.end

@@ -19,7 +19,7 @@ from trainform.editor.links import (
     provided_by,
     thing_of,
 )
-from trainform.editor.outline import Node, outline
+from trainform.editor.outline import OutlineNode, outline
 from trainform.editor.positions import Span
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def users(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Loc
                 yield place_of(file, link.node)
 
 
-def place_of(file: str, node: Node) -> Location:
+def place_of(file: str, node: OutlineNode) -> Location:
     """Where the value of an element stands, or its key if it has none."""
     part = node.value if node.shape == "scalar" and node.value else node.name
     return Location(file, part.span)
@@ -97,20 +97,20 @@ def environment_of(snapshot: RepositorySnapshot, file: str) -> str:
     return name if file.startswith(folder) and slash else ""
 
 
-def _roots(snapshot: RepositorySnapshot, files: Iterable[str], name: str) -> Iterator[tuple[str, Node]]:
+def _roots(snapshot: RepositorySnapshot, files: Iterable[str], name: str) -> Iterator[tuple[str, OutlineNode]]:
     for file in files:
         lines = snapshot.lines(file)
         if lines is not None and name in lines.text:
             yield from ((file, root) for root in outline(lines.text))
 
 
-def _declared(root: Node, thing: Thing) -> Node | None:
+def _declared(root: OutlineNode, thing: Thing) -> OutlineNode | None:
     if provided_by(root).is_meant(thing):
         return name_node(root)
     return _listed(root, thing) if kind_of_root(root) == "Environment" else None
 
 
-def _listed(root: Node, thing: Thing) -> Node | None:
+def _listed(root: OutlineNode, thing: Thing) -> OutlineNode | None:
     """The name, where an Environment says which objects are in the cluster."""
     objects = root.at("spec", "cluster", "objects")
     for each in objects.children if objects else ():
@@ -121,7 +121,7 @@ def _listed(root: Node, thing: Thing) -> Node | None:
     return None
 
 
-def _level(root: Node, label: str) -> Node | None:
+def _level(root: OutlineNode, label: str) -> OutlineNode | None:
     """The level of a Topology that has this label of nodes."""
     levels = root.at("spec", "levels") if kind_of_root(root).startswith("Topology") else None
     labels = [each.child("nodeLabel") for each in levels.children] if levels else []

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from support.marked import ENVIRONMENT, QUEUES, RUNTIME, job, marked
 from trainform.cli.app import app
-from trainform.editor.features.rendered import Origin, RenderedJob, rendered
+from trainform.editor.features.rendered import Origin, RenderedPreview, rendered
 
 FILES = {
     "jobs/llm.yaml": job(spec="trainer:\n  numNodes: 2‸\n  image: example/llm:1\n"),
@@ -17,7 +17,7 @@ FILES = {
 PROD = {"environments/prod/environment.yaml": ENVIRONMENT, "environments/prod/queues.yaml": QUEUES}
 
 
-def shown(root: Path, files: dict[str, str], environment: str = "") -> RenderedJob:
+def shown(root: Path, files: dict[str, str], environment: str = "") -> RenderedPreview:
     here = marked(root, files)
     found = rendered(here.snapshot, here.file, here.at, environment)
     assert found is not None

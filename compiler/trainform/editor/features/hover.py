@@ -27,7 +27,7 @@ from trainform.review.explain.fields import Selection, spelled, variable_of
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Position
-    from trainform.editor.outline import Node
+    from trainform.editor.outline import OutlineNode
     from trainform.editor.positions import Span
     from trainform.editor.snapshot import JobEntry, JobInEditor, RepositorySnapshot
     from trainform.review.explain.owner import Field, Owner
@@ -138,7 +138,7 @@ def _of_an_example(snapshot: RepositorySnapshot, jobs: Sequence[JobEntry], part:
 class _Part:
     """An element of a file, by the lines that it has there: owners know no more."""
 
-    def __init__(self, file: str, node: Node) -> None:
+    def __init__(self, file: str, node: OutlineNode) -> None:
         self.file = file
         self.lines = range(node.span.start.line, node.span.end.line + 1)
         self.text = node.text if node.shape == "scalar" else ""

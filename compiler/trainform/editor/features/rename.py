@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.placing import kind_of
 from trainform.editor.at_hand import jobs_at
+from trainform.editor.features.edits import TextEdit
 from trainform.editor.links import kind_of_root, name_node, thing_of
-from trainform.editor.outline import Node, outline
+from trainform.editor.outline import OutlineNode, outline
 from trainform.editor.place import Cursor, cursor_at
 from trainform.editor.search import environment_of, text_of
 from trainform.k8s.names import dns1035_label
@@ -30,12 +31,11 @@ class RenameRefused(Exception):
     """Why a job is not renamed, as a sentence."""
 
 
-class TextEdit(NamedTuple):
-    """The text that takes the place of a span of a file."""
+class FileEdit(NamedTuple):
+    """An edit of one of several files."""
 
     file: str
-    span: Span
-    text: str
+    edit: TextEdit
 
 
 def renamable(snapshot: RepositorySnapshot, file: str, at: Position) -> Span | None:
@@ -47,7 +47,7 @@ def renamable(snapshot: RepositorySnapshot, file: str, at: Position) -> Span | N
     return name.value.span
 
 
-def rename(snapshot: RepositorySnapshot, file: str, at: Position, new: str) -> list[TextEdit]:
+def rename(snapshot: RepositorySnapshot, file: str, at: Position, new: str) -> list[FileEdit]:
     """The edits that give the job at a place another name. Raises RenameRefused."""
     name = _name(snapshot, file, at)
     if name is None or name.value is None:
@@ -60,13 +60,13 @@ def rename(snapshot: RepositorySnapshot, file: str, at: Position, new: str) -> l
     if any(each.id[1:] == (job.id[1], new) for job in jobs for each in snapshot.index):
         raise RenameRefused(f"there is a TrainJob {new} already")
     _refuse_companions(jobs, own.name)
-    edits = [TextEdit(file, name.value.span, new)]
+    edits = [FileEdit(file, TextEdit(name.value.span, new))]
     for job in jobs:
         edits += _in_patches(snapshot, job, own.name, new)
     return [*dict.fromkeys(edits)]
 
 
-def _name(snapshot: RepositorySnapshot, file: str, at: Position) -> Node | None:
+def _name(snapshot: RepositorySnapshot, file: str, at: Position) -> OutlineNode | None:
     """The element with the job's name, if the cursor is on it."""
     lines = snapshot.lines(file)
     cursor: Cursor | None = cursor_at(lines.text, at) if lines else None
@@ -97,7 +97,7 @@ def _refuse_companions(jobs: Sequence[JobInEditor], name: str) -> None:
                 raise RenameRefused(f"the {what} is called after {name}, and cannot be renamed with its contents")
 
 
-def _in_patches(snapshot: RepositorySnapshot, job: JobInEditor, old: str, new: str) -> Iterator[TextEdit]:
+def _in_patches(snapshot: RepositorySnapshot, job: JobInEditor, old: str, new: str) -> Iterator[FileEdit]:
     """Where patches of the job's Environment name it: as a whole, since a pattern may mean others, too."""
     for file in snapshot.files:
         if environment_of(snapshot, file) != job.id[0]:
@@ -105,10 +105,10 @@ def _in_patches(snapshot: RepositorySnapshot, job: JobInEditor, old: str, new: s
         for root in outline(text_of(snapshot, file)):
             for node in _names_in(root) if kind_of_root(root) == "Environment" else ():
                 if node.text == old and node.value is not None:
-                    yield TextEdit(file, node.value.span, new)
+                    yield FileEdit(file, TextEdit(node.value.span, new))
 
 
-def _names_in(root: Node) -> Iterator[Node]:
+def _names_in(root: OutlineNode) -> Iterator[OutlineNode]:
     patches = root.at("spec", "patches")
     for patch in patches.children if patches else ():
         for path in (("target", "name"), ("patch", "metadata", "name")):

@@ -36,7 +36,7 @@ class Origin(NamedTuple):
     line: int = 0
 
 
-class RenderedJob(NamedTuple):
+class RenderedPreview(NamedTuple):
     """`text`, with the origin of each of its lines that has one. `environments` are all that select the job. `note`
     says why the text is not what the TrainJob asks for."""
 
@@ -54,7 +54,7 @@ class RenderedJob(NamedTuple):
         ]
 
 
-def rendered(snapshot: RepositorySnapshot, file: str, at: Position, environment: str = "") -> RenderedJob | None:
+def rendered(snapshot: RepositorySnapshot, file: str, at: Position, environment: str = "") -> RenderedPreview | None:
     """The job at a place, in an Environment or in the first that selects it; None if there is no job."""
     jobs = jobs_at(snapshot, file, at)
     chosen = next((job for job in jobs if job.id[0] == environment), jobs[0] if jobs else None)
@@ -65,7 +65,7 @@ def rendered(snapshot: RepositorySnapshot, file: str, at: Position, environment:
     text = "".join(f"--- # {path}\n{data.decode(errors='replace')}" for path, data in files.items())
     text = text or _why_not(chosen)
     environments = tuple(dict.fromkeys(job.id[0] for job in jobs))
-    return RenderedJob(chosen.id, folder, text, tuple(_origins(chosen, text)), environments, note)
+    return RenderedPreview(chosen.id, folder, text, tuple(_origins(chosen, text)), environments, note)
 
 
 def _files(snapshot: RepositorySnapshot, job: JobInEditor, folder: str) -> tuple[Mapping[str, bytes], str]:

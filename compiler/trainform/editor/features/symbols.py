@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainform.editor.links import thing_of
-from trainform.editor.outline import Node, Shape, outline
+from trainform.editor.outline import OutlineNode, Shape, outline
 from trainform.editor.positions import Span
 from trainform.editor.search import text_of
 from trainform.editor.snapshot import RepositorySnapshot
@@ -33,7 +33,7 @@ def symbols(snapshot: RepositorySnapshot, file: str) -> list[Symbol]:
     return [_symbol(root, _title(root), with_children=not is_large) for root in roots]
 
 
-def _symbol(node: Node, label: str, *, with_children: bool = True) -> Symbol:
+def _symbol(node: OutlineNode, label: str, *, with_children: bool = True) -> Symbol:
     below = [each for each in node.children if each.has_colon] if with_children else []
     detail = node.text if node.shape == "scalar" and node.text != label else ""
     return Symbol(
@@ -41,13 +41,13 @@ def _symbol(node: Node, label: str, *, with_children: bool = True) -> Symbol:
     )
 
 
-def _title(root: Node) -> str:
+def _title(root: OutlineNode) -> str:
     kind, _, name = thing_of(root)
     first = root.children[0]
     return " ".join(filter(None, (kind.partition(".")[0], name))) or _label(first)
 
 
-def _label(node: Node) -> str:
+def _label(node: OutlineNode) -> str:
     """The key; of an entry of a list its name, else its value, else its number."""
     if isinstance(node.key, str):
         return node.key or "?"
