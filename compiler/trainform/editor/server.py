@@ -24,6 +24,7 @@ from trainform.editor.features.problems import ShownProblem, shown_problems
 from trainform.editor.positions import Lines, Place16, Span, to_editor
 from trainform.editor.session import OpenBuffer, Session, ToldFile
 from trainform.editor.snapshot import RepositorySnapshot
+from trainform.editor.wiring import register
 from trainform.io.resources import documentation
 
 SOURCE = "trainform"
@@ -52,6 +53,7 @@ class TrainformServer(LanguageServer):
         super().__init__("trainform", __version__, protocol_cls=_Protocol, max_workers=2)
         self.session = Session(self._tell, self._complain)
         self.is_shut_down = False
+        self.after_change: Callable[[], None] = lambda: None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self) -> None:
@@ -102,6 +104,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> bool:
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
     server = TrainformServer()
     _register(server)
+    register(server)
     try:
         server.start_io(incoming, _KeptOpen(outgoing))  # type: ignore[arg-type]  # all that it uses
     finally:
@@ -138,6 +141,7 @@ def _register(server: TrainformServer) -> None:
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
         server.session.change_on_disk(_paths(change.uri for change in params.changes))
+        server.after_change()
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def changed_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
@@ -191,6 +195,7 @@ def _change(server: TrainformServer, uri: str) -> None:
     if path := _path(uri):
         document = server.workspace.get_text_document(uri)
         server.session.change(path, OpenBuffer(document.source, document.version or 0))
+        server.after_change()
 
 
 def _path(uri: str) -> str | None:

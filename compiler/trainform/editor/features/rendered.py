@@ -20,12 +20,10 @@ from trainform.workspace.frozen import FrozenJob, layout_of, rendered_files
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from trainform.editor.snapshot import JobInEditor, RepositorySnapshot
     from trainform.io.paths import JobId
-
-Owners = "Mapping[tuple[str, tuple[str | int, ...]], Owner]"
 
 
 class Origin(NamedTuple):
@@ -56,7 +54,16 @@ class RenderedPreview(NamedTuple):
 
 def rendered(snapshot: RepositorySnapshot, file: str, at: Position, environment: str = "") -> RenderedPreview | None:
     """The job at a place, in an Environment or in the first that selects it; None if there is no job."""
-    jobs = jobs_at(snapshot, file, at)
+    return _preview(snapshot, jobs_at(snapshot, file, at), environment)
+
+
+def rendered_again(snapshot: RepositorySnapshot, file: str, job: JobId) -> RenderedPreview | None:
+    """A job of a file, wherever it stands now; None if it is gone, or the file does not parse."""
+    environment, *name = job
+    return _preview(snapshot, [each for each in snapshot.jobs(file) if [*each.id[1:]] == name], environment)
+
+
+def _preview(snapshot: RepositorySnapshot, jobs: Sequence[JobInEditor], environment: str) -> RenderedPreview | None:
     chosen = next((job for job in jobs if job.id[0] == environment), jobs[0] if jobs else None)
     if chosen is None:
         return None
