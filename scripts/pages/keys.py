@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NamedTuple, get_args, get_origin, is_typeddict
 
-from pages.field_docs import field_docs
 from trainform.api.base import Model
 from trainform.api.environment import EnvironmentMetadata, EnvironmentSpec
 from trainform.io.settings import SettingsFile
+from trainform.workspace.json_schema.models import fields
+from trainform.workspace.json_schema.texts import field_texts
 
 ENVIRONMENT = """\
 # Every key of an Environment
@@ -35,7 +35,6 @@ REQUIRED = "required"
 
 _OF_KUBERNETES = "trainform.api.trainjob"
 _TYPES = {bool: "boolean", int: "integer", str: "text", dict: "mapping"}
-_TEXT = re.compile(r"(?P<meaning>.*?)(?: Default: (?P<default>.*?)\.)?(?P<example> Example: .*)?")
 
 
 class Key(NamedTuple):
@@ -60,12 +59,12 @@ def settings_keys() -> str:
 
 def keys(path: str, kind: type) -> Iterator[Key]:
     """Every key below `path`, in the order of the models."""
-    docs = field_docs(kind)
-    for name, annotation in _fields(kind):
-        text = _TEXT.fullmatch(docs[name])
-        assert text, docs[name]
+    texts = field_texts(kind)
+    for name, annotation, *_ in fields(kind):
+        text = texts[name]
         below = f"{path}.{name}".removeprefix(".")
-        yield Key(below, _type(annotation), text["default"] or REQUIRED, text["meaning"] + (text["example"] or ""))
+        example = f" Example: {text.example}" if text.example else ""
+        yield Key(below, _type(annotation), text.default or REQUIRED, text.meaning + example)
         for inner, suffix in _models(annotation):
             yield from keys(below + suffix, inner)
 
@@ -78,14 +77,6 @@ def _item(key: Key) -> str:
     """An item of a list: no table is wide enough for the longest paths."""
     default = key.default if key.default == REQUIRED else f"default: {key.default}"
     return f"- **`{key.path}`** · {key.type} · {default}<br>\n  {key.meaning}"
-
-
-def _fields(kind: type) -> Iterator[tuple[str, Any]]:
-    """The keys of a model or of a typed mapping, each with its type."""
-    if issubclass(kind, Model):
-        yield from ((field.alias or name, field.annotation) for name, field in kind.model_fields.items())
-    else:
-        yield from get_type_hints(kind).items()
 
 
 def _type(annotation: Any) -> str:

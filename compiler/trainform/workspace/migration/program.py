@@ -18,8 +18,7 @@ from trainform.k8s.tree import name_of, text
 from trainform.migrate.dialect import is_trainers
 from trainform.migrate.program import Migration, NewText, is_old_job, migrate
 from trainform.output.rerun import CannotMark
-from trainform.workspace.bootstrap.texts import NewFile
-from trainform.workspace.bootstrap.writing import write_new
+from trainform.workspace.bootstrap.writing import NewFile, write_new
 from trainform.workspace.inputs import PRIVATE_KEY, STDIN, load
 from trainform.workspace.marking import encoded_like
 
