@@ -164,7 +164,7 @@ CODES: dict[str, str] = {
     "TF601": "GPU image or runtime, but no GPU requested",
     "TF602": "GPUs requested for a CPU image",
     "TF603": "devices are not counted as GPUs",
-    "TF604": "too little shared memory for several GPU processes",
+    "TF604": "too little shared memory for GPUs",
     "TF605": "flag contradicts an injected variable",
     "TF606": "port used twice in a pod",
     "TF607": "image without a tag, or with a moving tag",

@@ -49,6 +49,20 @@ def test_a_second_time_nothing_changes(root, trainform):
     assert ran.out.startswith("1 file unchanged\n")
 
 
+def test_what_many_jobs_lose_alike_is_told_once_with_its_places(root, trainform):
+    lossy = OLD.replace("spec:\n  py", "spec:\n  runPolicy: {cleanPodPolicy: All}\n  py")
+    for number in range(1, 13):
+        (root / f"old-{number:02}.yaml").write_text(lossy.replace("name: old", f"name: old-{number}"))
+    files = [f"old-{number:02}.yaml" for number in range(1, 13)]
+    ran = trainform("migrate", *files)
+    assert ran.err.count("TF855") == 1
+    places = ", ".join(f"{file}:5" for file in files[1:11])
+    assert f"note: the same in 11 more places: {places}, …\n" in ran.err
+    assert "\n12 warnings in 12 files\n" in ran.err
+    told = json.loads(trainform("migrate", "--format", "json", *files).out)["diagnostics"]
+    assert [each["file"] for each in told] == files
+
+
 def test_a_file_in_the_way_stays_and_nothing_else_is_written(root, trainform):
     (root / "jobs" / "old.yaml").write_text("# mine\n")
     (root / "old.yaml").write_text(OLD)

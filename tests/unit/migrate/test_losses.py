@@ -67,7 +67,6 @@ CONTAINERS = f"{WORKER}.template.spec.containers"
         (pytorch("elasticPolicy: {rdzvEndpoint: x}"), "TF862", "spec.elasticPolicy.rdzvEndpoint", 11),
         (pytorch("nprocPerNode: cpu"), "TF853", "spec.nprocPerNode", 11),
         (pytorch(worker="restartPolicy: Always"), "TF854", f"{WORKER}.restartPolicy", 11),
-        (pytorch(worker="restartPolicy: ExitCode"), "TF854", f"{WORKER}.restartPolicy", 11),
         (
             pytorch(pod="restartPolicy: Never"),
             "TF854",

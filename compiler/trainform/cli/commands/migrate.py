@@ -51,10 +51,10 @@ def migrate(files: tuple[str, ...], write: bool, form: str, root: str | None) ->
 
 def _print_dry_run(done: Outcome, root: str) -> None:
     from trainform.cli.terminal import print_diagnostics, print_line, print_page
-    from trainform.diagnostics.order import counted, has_errors
+    from trainform.diagnostics.order import counted, has_errors, once
 
     print_page("---\n".join(f"# {change.file}\n{change.text}" for change in done.changes))
-    print_diagnostics(done.problems, sys.stderr)
+    print_diagnostics(once(done.problems), sys.stderr)
     if has_errors(done.problems) or is_quiet():
         return
     files = counted(len(done.changes), "file")
@@ -68,9 +68,9 @@ def _print_written(done: Outcome) -> None:
     from shlex import quote
 
     from trainform.cli.terminal import print_diagnostics, print_line
-    from trainform.diagnostics.order import counted, has_errors
+    from trainform.diagnostics.order import counted, has_errors, once
 
-    print_diagnostics(done.problems, sys.stderr)
+    print_diagnostics(once(done.problems), sys.stderr)
     if has_errors(done.problems):
         print_line("nothing was written, because of the errors above", sys.stderr)
         return
