@@ -11,7 +11,7 @@ import pytest
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.app import COMMANDS
 
-EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pyrage", "torch", "urllib3")
+EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pygls", "pyrage", "torch", "urllib3")
 
 RUNS = {
     "capacity": ["capacity"],
@@ -26,6 +26,7 @@ RUNS = {
     "job": ["job", "new", "more", "--command", "torchrun train.py"],
     "keys": ["keys"],
     "krm": ["krm"],
+    "lsp": ["lsp", "--help"],
     "migrate": ["migrate", "old.yaml"],
     "plugins": ["plugins"],
     "render": ["render"],
