@@ -59,8 +59,8 @@ class PublishedSchema(NamedTuple):
     make: Callable[[], Schema]
 
     def text(self) -> str:
-        """The schema as it is printed and written: each definition in a line of its own."""
-        return _text(self.make())
+        """The schema as it is printed and written."""
+        return text_of(self.make())
 
 
 class Written(NamedTuple):
@@ -182,7 +182,8 @@ def _whole(title: str, document: Schema, translation: Translation) -> Schema:
     return head | document | {"$defs": dict(sorted(translation.definitions.items()))}
 
 
-def _text(schema: Schema) -> str:
+def text_of(schema: Schema) -> str:
+    """A schema with each definition in a line of its own: small files, whose changes can be read."""
     entries = [f'"{key}":{_json(each)}' for key, each in schema.items() if key != "$defs"]
     definitions = [f'"{name}":{_json(each)}' for name, each in schema["$defs"].items()]
     if definitions:
