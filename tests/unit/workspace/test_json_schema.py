@@ -241,6 +241,24 @@ def test_a_field_has_the_types_limits_defaults_and_examples_of_its_model(name, p
     assert found["description"]
 
 
+def examples(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The fields that have examples, each with its schema."""
+    made = schema(name)
+    for owner, each in [("", made), *made["$defs"].items()]:
+        for field, said in each.get("properties", {}).items():
+            if "examples" in said:
+                yield f"{owner}.{field}", {**said, "$defs": made["$defs"]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_and_defaults_are_valid(name):
+    wrong = []
+    for field, said in examples(name):
+        given = [*said["examples"], *([said["default"]] if "default" in said else [])]
+        wrong += [field for each in given if not jsonschema_rs.Draft202012Validator(said).is_valid(each)]
+    assert wrong == []
+
+
 def test_types_of_kubernetes_have_the_texts_of_kubernetes():
     found = at("TrainJob", "spec.trainer.resourcesPerNode.limits")
     assert found["description"].startswith("Limits describes the maximum amount of compute resources allowed.")
