@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trainform.io.settings import FILE
-from trainform.workspace.json_schema.catalogue import ANY, schemas, text_of
+from trainform.workspace.json_schema.catalogue import schemas, text_of
+from trainform.workspace.json_schema.names import ANY
 
 PROJECT = Path(__file__).parents[1]
 

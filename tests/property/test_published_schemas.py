@@ -16,7 +16,8 @@ from trainform.api import read
 from trainform.io.settings import parse_settings
 from trainform.k8s.tree import Tree
 from trainform.source import load
-from trainform.workspace.json_schema.catalogue import ANY, schemas
+from trainform.workspace.json_schema.catalogue import schemas
+from trainform.workspace.json_schema.names import ANY
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import jsonschema
 import jsonschema_rs
@@ -23,8 +23,9 @@ from trainform.diagnostics.codes import CODES, is_adjustable
 from trainform.io.settings import KEYS, parse_settings
 from trainform.k8s.schema.definitions import definitions
 from trainform.source import load
-from trainform.workspace.json_schema.catalogue import ANY, NARROWING, schemas
+from trainform.workspace.json_schema.catalogue import NARROWING, schemas
 from trainform.workspace.json_schema.models import fields
+from trainform.workspace.json_schema.names import ANY
 from trainform.workspace.json_schema.results import RESULTS
 from trainform.workspace.json_schema.texts import field_texts
 
@@ -209,6 +210,20 @@ def test_every_field_of_a_model_has_a_text_and_stands_in_the_schema(name):
         assert list(published["properties"]) == [each.name for each in fields(model)]
         assert published.get("required", []) == [each.name for each in fields(model) if each.required]
         assert all(each["description"] for each in published["properties"].values())
+        for each in fields(model):
+            assert choices(published["properties"][each.name]) >= values(each.annotation), each.name
+
+
+def values(annotation: Any) -> set[str]:
+    """The values that a type lists."""
+    if get_origin(annotation) is Literal:
+        return {*get_args(annotation)}
+    return {value for each in get_args(annotation) for value in values(each)}
+
+
+def choices(schema: Any) -> set[str]:
+    """The values that a schema lists, of the field or its entries."""
+    return {*schema.get("enum", ()), *schema.get("items", {}).get("enum", ())} - {None}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +284,7 @@ def test_what_rules_add_concerns_fields_that_exist():
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"])
-def test_what_kubernetes_requires_is_required(kind):
+def test_what_kubernetes_requires_and_lists_is_required_and_listed(kind):
     """Of every type that a document holds."""
     found = {name.removeprefix("k8s."): each for name, each in schema(kind)["$defs"].items() if name.startswith("k8s.")}
     wanted = {name.replace(" ", ""): each for name, each in definitions().items()}
@@ -277,6 +292,8 @@ def test_what_kubernetes_requires_is_required(kind):
     for name, each in found.items():
         assert each.get("required") == wanted[name].get("required"), name
         assert each.get("properties", {}).keys() == wanted[name].get("properties", {}).keys(), name
+        for field, said in wanted[name].get("properties", {}).items():
+            assert choices(each["properties"][field]) == choices(said), (name, field)
 
 
 # trainform.yaml
