@@ -35,6 +35,7 @@ RUNS = {
     "retire": ["retire", "llm", "--dry-run"],
     "run": ["run", "llm", "--nodes", "1", "--image-as-is"],
     "runtimes": ["runtimes"],
+    "schema": ["schema", "any"],
     "status": ["status", "--rbac"],
     "upgrade": ["upgrade", "--all"],
     "validate": ["validate"],
