@@ -14,11 +14,12 @@ READ = (
     "trainform.yaml", "jobs/llm.yaml", "jobs/new.yaml", "jobs/new.yaml.j2", "runtimes/torch.yaml",
     "environments/prod/environment.yaml", "environments/prod/facts.yaml", "environments/prod/keys/ml.x.yaml",
     ".trainform/locks/prod/ml/llm.lock", "rendered/prod/ml/llm/jobset-llm.yaml", "rendered/kustomization.yaml",
-    "rendered/prod/kustomization.yaml", ".gitattributes",
+    "rendered/prod/kustomization.yaml", ".gitattributes", ".vscode/settings.json", ".trainform/schemas/any.json",
 )  # fmt: skip
 FOLDERS = (
     "jobs", "runtimes", "environments", "environments/prod", "rendered", "rendered/prod", "rendered/prod/ml",
     "rendered/prod/ml/llm", ".trainform", ".trainform/locks", ".trainform/locks/prod", ".trainform/snapshots",
+    ".trainform/schemas", ".vscode",
 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ class YamlServer:
         self._process = process
         self._settings = settings
         self._last = 0
+        self._versions: dict[str, int] = {}
         self._received: queue.Queue[dict[str, Any]] = queue.Queue()
         threading.Thread(target=self._receive, daemon=True).start()
         folder = {"uri": root.as_uri(), "name": root.name}
@@ -56,9 +57,14 @@ class YamlServer:
         self._tell("initialized")
 
     def open(self, file: str, text: str) -> list[Squiggle]:
-        """Opens a text as a file of the folder; the problems, in their order in the text."""
-        uri = self._uri(file)
-        self._tell("textDocument/didOpen", textDocument={"uri": uri, "languageId": "yaml", "version": 1, "text": text})
+        """Opens a text as a file of the folder, or types it into the open one; the problems, in their order."""
+        uri, version = self._uri(file), self._versions.get(file, 0) + 1
+        self._versions[file] = version
+        document = {"uri": uri, "version": version}
+        if version == 1:
+            self._tell("textDocument/didOpen", textDocument={**document, "languageId": "yaml", "text": text})
+        else:
+            self._tell("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
         while True:
             message = self._next()
             if message.get("method") == "textDocument/publishDiagnostics" and message["params"]["uri"] == uri:

@@ -3,9 +3,10 @@
 An editor speaks the Language Server Protocol with one process, which lives as long as the editor and holds what it
 knows of each repository in memory. The room has four kinds of modules.
 
-`server.py` alone knows the protocol: it imports pygls and lsprotocol, turns messages into calls of plain functions, and
-their plain answers into the protocol's types. Nothing else in the room imports either, so that everything else can be
-tested, and used, without a server.
+`serving.py` runs a client, and three modules know its protocol: `server.py` takes buffers and tells findings,
+`wiring.py` answers requests, `previews.py` shows rendered manifests. They turn messages into calls of plain
+functions, and plain answers into the protocol's types. Nothing else imports pygls or lsprotocol, so that everything
+else can be tested, and used, without a server.
 
 `project.py` holds one repository: the open buffers, and what every job file last said. A keystroke compiles the job
 that it concerns; a change of something that jobs share compiles all of them again, those of open files first, in the
@@ -27,11 +28,13 @@ Places. Three kinds of numbers meet here. The compiler counts lines and columns 
 the only module that knows about the second: it has `Place16`, what an editor says, and `Lines`, a text that converts
 in both directions. The server converts at its border, so features see and return the compiler's positions only.
 
-What a place is in YAML. `cursor.py` answers it: `element_at(document, at)` is the innermost element of a document
-there, with its path (`("spec", "runtimeRef", "name")`), whether the place is in the key or in the value, and both
-spans. `span_of(document, path)` is the opposite. For text that does not parse there are no documents;
-`RepositorySnapshot.lines` still has the text, and `cursor.context_at(lines, at)` guesses from indentation alone what
-is being written: the path of keys above, and what is typed of the word so far. Completion lives on it.
+What a place is in YAML. A parser gives up at the first mistake, so features read outlines: `outline.py` has the
+elements of a text that may be half typed, each with its place, and `place.py` says what stands at a cursor: a key of
+a mapping, a value or an entry of a list, with its path (`("spec", "runtimeRef", "name")`) and what is typed of it.
+`spans.py` says where an element of a parsed document stands. On outlines stand `links.py` (which value names which
+object), `search.py` (where objects are declared, and who names them), `known.py` (the names that could be written)
+and `fields.py` (what the schemas say of a field). `effect.py` compiles a job without an element, to tell what that
+element does.
 
 What a snapshot has:
 
@@ -56,6 +59,6 @@ compiled yet changes `lines`, but not them. To find what refers to something amo
 `lines(file).text` for the name first, and call `entries` for the files that have it.
 
 How to add a feature: write `features/<name>.py` with its function and dataclasses; test it in
-`tests/unit/editor/test_<name>.py` with `snapshot_of(root)` from `tests/support/editor.py`; then add the request to
-`server.py`: `features/` knows what to say, the server how to say it.
+`tests/unit/editor/test_<name>.py` with `marked(root, files)` from `tests/support/marked.py`, where `‸` in a file is the
+cursor; then add the request to `wiring.py`: `features/` knows what to say, the server how to say it.
 """

@@ -13,8 +13,9 @@ from trainform.editor.outline import OutlineNode
 from trainform.io.settings import FILE
 from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.schema.definitions import Schema, definitions
-from trainform.workspace.json_schema.catalogue import ANY, NARROWING, schemas
+from trainform.workspace.json_schema.catalogue import NARROWING, schemas
 from trainform.workspace.json_schema.models import Translation
+from trainform.workspace.json_schema.names import ANY
 
 _PATCH = 4
 """Where the body starts in the path `spec.patches[0].patch` of an Environment."""

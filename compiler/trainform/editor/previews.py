@@ -74,14 +74,14 @@ class Previews:
         def question(snapshot: RepositorySnapshot, file: str) -> tuple[Json, JobId] | None:
             lines = snapshot.lines(file)
             found = rendered(snapshot, file, lines.from_editor(place), environment) if lines else None
-            return (_told(found, folder_of(uri, file)), found.id) if found else None
+            return (told(found, folder_of(uri, file)), found.id) if found else None
 
         answer = await self._server.answer(uri, question)
         if answer is None:
             return None
-        told, job = answer
-        self._open[told["uri"]] = _Shown(uri, job)
-        return told
+        preview, job = answer
+        self._open[preview["uri"]] = _Shown(uri, job)
+        return preview
 
     def _refresh_soon(self) -> None:
         if self._waiting is not None:
@@ -98,14 +98,15 @@ class Previews:
     async def _tell(self, uri: str, shown: _Shown) -> None:
         def question(snapshot: RepositorySnapshot, file: str) -> Json | None:
             found = rendered_again(snapshot, file, shown.job)
-            return _told(found, folder_of(shown.source, file)) if found else None
+            return told(found, folder_of(shown.source, file)) if found else None
 
-        told = await self._server.answer(shown.source, question)
+        preview = await self._server.answer(shown.source, question)
         if uri in self._open:
-            self._server.protocol.notify(RENDERED, told or {"uri": uri, "note": _UNPARSED})
+            self._server.protocol.notify(RENDERED, preview or {"uri": uri, "note": _UNPARSED})
 
 
-def _told(preview: RenderedPreview, folder: str) -> Json:
+def told(preview: RenderedPreview, folder: str) -> Json:
+    """What a client hears of a preview; `folder` is the repository as the client names it."""
     origins = [
         {"line": number, "owner": origin.owner}
         | ({"uri": uri_of(folder, origin.file), "sourceLine": origin.line - 1} if origin.file else {})

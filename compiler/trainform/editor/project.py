@@ -103,6 +103,7 @@ class Project:
     _across: Findings = field(default_factory=dict)
     _in_one_piece: Findings | None = None
     _findings: Findings = field(default_factory=dict)
+    _stale: set[str] = field(default_factory=set)
     _untold: set[str] = field(default_factory=set)
     _snapshot: RepositorySnapshot | None = None
 
@@ -262,7 +263,7 @@ class Project:
         groups = [*kept, *map(tuple, slices([file for file in grouped if file in new], STEP))]
         wanted = [*((file,) for file in files if file in single), *groups]
         for key in self._units.keys() - {*wanted, SHARED}:
-            self._refresh(self._drop(key))
+            self._stale |= self._drop(key).keys()
         self._waiting = {key: None for key in self._waiting if key in self._units}
         self._unit_of = {file: key for key in wanted for file in key}
         self._wait(key for key in wanted if key not in self._units)
@@ -300,7 +301,9 @@ class Project:
             self._mentions.setdefault(file, {})[key] = None
         self._waiting.pop(key, None)
         self._is_assembled = False
-        self._refresh({*before, *unit.findings})
+        changed = {file for file in {*before, *unit.findings} if before.get(file) != unit.findings.get(file)}
+        self._refresh(changed.intersection(key))
+        self._stale |= changed.difference(key)  # other units may speak of them, too
         forget_nodes()
 
     def _drop(self, key: UnitFiles) -> Findings:
@@ -313,15 +316,20 @@ class Project:
     def _assemble(self) -> None:
         """Say what only the whole shows."""
         units, now = [*self._units.values()], self._now
+        was_in_one_piece = self._in_one_piece is not None
         if self._concern_each_other(units):
             whole = validate_chunk(now, ALL, now.read(), Chunk()).validation
             self._in_one_piece = _by_file(merged([whole], now, ALL).diagnostics)
+            forget_nodes()
         else:
+            before, self._across = self._across, _by_file(seen_together(_together(units), now, ALL))
             self._in_one_piece = None
-            self._across = _by_file(seen_together(_together(units), now, ALL))
+            self._stale |= {file for file in {*before, *self._across} if before.get(file) != self._across.get(file)}
+        if was_in_one_piece or self._in_one_piece is not None:
+            self._stale |= {*self._mentions, *self._findings, *(self._in_one_piece or ())}
         self._is_assembled, self._snapshot = True, None
-        self._refresh({*self._mentions, *self._across, *self._findings, *(self._in_one_piece or ())})
-        forget_nodes()
+        self._refresh(self._stale)
+        self._stale = set()
 
     def _concern_each_other(self, units: Sequence[CompiledUnit]) -> bool:
         names: set[JobId] = set()

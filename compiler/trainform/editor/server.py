@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import logging
 import os
-import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
@@ -24,7 +21,6 @@ from trainform.editor.features.problems import ShownProblem, shown_problems
 from trainform.editor.positions import Lines, Place16, Span, to_editor
 from trainform.editor.session import OpenBuffer, Session, ToldFile
 from trainform.editor.snapshot import RepositorySnapshot
-from trainform.editor.wiring import register
 from trainform.io.resources import documentation
 
 SOURCE = "trainform"
@@ -86,33 +82,9 @@ class TrainformServer(LanguageServer):
         return await asyncio.wrap_future(self.session.ask(path, question)) if path else None
 
 
-class _KeptOpen:
-    """A stream that pygls does not close: the process flushes it at its end."""
+def register(server: TrainformServer) -> None:
+    """Let the server take what the editor tells of its buffers and files, and offer fixes."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.write = stream.write
-        self.flush = stream.flush
-
-    def close(self) -> None:
-        self.flush()
-
-
-def serve(incoming: BinaryIO, outgoing: BinaryIO) -> bool:
-    """Serve one client until it says goodbye, or its end of the streams is closed. Returns whether it asked for the
-    shutdown before."""
-    gc.enable()  # other commands end before it would matter
-    logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
-    server = TrainformServer()
-    _register(server)
-    register(server)
-    try:
-        server.start_io(incoming, _KeptOpen(outgoing))  # type: ignore[arg-type]  # all that it uses
-    finally:
-        server.session.stop()
-    return server.is_shut_down
-
-
-def _register(server: TrainformServer) -> None:
     @server.feature(lsp.INITIALIZED)
     def initialized(_: lsp.InitializedParams) -> None:
         server.begin()

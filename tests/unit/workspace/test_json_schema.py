@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import jsonschema
 import jsonschema_rs
@@ -23,8 +23,9 @@ from trainform.diagnostics.codes import CODES, is_adjustable
 from trainform.io.settings import KEYS, parse_settings
 from trainform.k8s.schema.definitions import definitions
 from trainform.source import load
-from trainform.workspace.json_schema.catalogue import ANY, NARROWING, schemas
+from trainform.workspace.json_schema.catalogue import NARROWING, schemas
 from trainform.workspace.json_schema.models import fields
+from trainform.workspace.json_schema.names import ANY
 from trainform.workspace.json_schema.results import RESULTS
 from trainform.workspace.json_schema.texts import field_texts
 
@@ -209,6 +210,20 @@ def test_every_field_of_a_model_has_a_text_and_stands_in_the_schema(name):
         assert list(published["properties"]) == [each.name for each in fields(model)]
         assert published.get("required", []) == [each.name for each in fields(model) if each.required]
         assert all(each["description"] for each in published["properties"].values())
+        for each in fields(model):
+            assert choices(published["properties"][each.name]) >= values(each.annotation), each.name
+
+
+def values(annotation: Any) -> set[str]:
+    """The values that a type lists."""
+    if get_origin(annotation) is Literal:
+        return {*get_args(annotation)}
+    return {value for each in get_args(annotation) for value in values(each)}
+
+
+def choices(schema: Any) -> set[str]:
+    """The values that a schema lists, of the field or its entries."""
+    return {*schema.get("enum", ()), *schema.get("items", {}).get("enum", ())} - {None}
 
 
 @pytest.mark.parametrize(
@@ -241,6 +256,24 @@ def test_a_field_has_the_types_limits_defaults_and_examples_of_its_model(name, p
     assert found["description"]
 
 
+def examples(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The fields that have examples, each with its schema."""
+    made = schema(name)
+    for owner, each in [("", made), *made["$defs"].items()]:
+        for field, said in each.get("properties", {}).items():
+            if "examples" in said:
+                yield f"{owner}.{field}", {**said, "$defs": made["$defs"]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_examples_and_defaults_are_valid(name):
+    wrong = []
+    for field, said in examples(name):
+        given = [*said["examples"], *([said["default"]] if "default" in said else [])]
+        wrong += [field for each in given if not jsonschema_rs.Draft202012Validator(said).is_valid(each)]
+    assert wrong == []
+
+
 def test_types_of_kubernetes_have_the_texts_of_kubernetes():
     found = at("TrainJob", "spec.trainer.resourcesPerNode.limits")
     assert found["description"].startswith("Limits describes the maximum amount of compute resources allowed.")
@@ -251,7 +284,7 @@ def test_what_rules_add_concerns_fields_that_exist():
 
 
 @pytest.mark.parametrize("kind", ["TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"])
-def test_what_kubernetes_requires_is_required(kind):
+def test_what_kubernetes_requires_and_lists_is_required_and_listed(kind):
     """Of every type that a document holds."""
     found = {name.removeprefix("k8s."): each for name, each in schema(kind)["$defs"].items() if name.startswith("k8s.")}
     wanted = {name.replace(" ", ""): each for name, each in definitions().items()}
@@ -259,6 +292,8 @@ def test_what_kubernetes_requires_is_required(kind):
     for name, each in found.items():
         assert each.get("required") == wanted[name].get("required"), name
         assert each.get("properties", {}).keys() == wanted[name].get("properties", {}).keys(), name
+        for field, said in wanted[name].get("properties", {}).items():
+            assert choices(each["properties"][field]) == choices(said), (name, field)
 
 
 # trainform.yaml

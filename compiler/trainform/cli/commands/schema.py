@@ -37,7 +37,9 @@ def _offered(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[C
 )
 @root_option
 def schema(kind: str | None, folder: str | None, editor: bool, root: str | None) -> int:
-    """Print a JSON Schema, with which an editor completes, explains and checks YAML.
+    """Print a JSON Schema, for editors and programs.
+
+    With it, an editor completes YAML, explains its fields, and underlines what is wrong.
 
     KIND is a kind that you write (TrainJob, TrainingRuntime, ClusterTrainingRuntime, Environment, …),
     trainform.yaml, or the kind of a JSON result (DiffResult, ValidateResult, …). With "any", it is the schema of any

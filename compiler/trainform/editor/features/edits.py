@@ -9,8 +9,8 @@ from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNo
 
 from trainform.diagnostics import Path, Position
 from trainform.diagnostics.fixes import Fix, RemoveElement, RenameKey, SetValue
-from trainform.editor.cursor import end_of
 from trainform.editor.positions import Lines, Span
+from trainform.editor.spans import end_of
 from trainform.source.build import is_merge, read_key
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from trainform.core.cluster.facts import NO_FACTS
 from trainform.core.resources import cpu_count, gpu_count
 from trainform.core.trainer import trainer_resources
 from trainform.diagnostics.order import counted, has_errors
-from trainform.editor.cursor import span_of
+from trainform.editor.spans import span_of
 from trainform.review.capacity.demand import demand_of
 from trainform.review.cost.pricing import Pricing
 from trainform.review.diff.grouping import asked

@@ -13,7 +13,7 @@ from typing import Any
 from trainform.io.paths import exists
 from trainform.io.settings import FILE, Settings
 from trainform.workspace.bootstrap.writing import NewFile
-from trainform.workspace.json_schema.catalogue import ANY, schemas
+from trainform.workspace.json_schema.names import ANY, schema_file
 
 SCHEMAS = ".trainform/schemas"
 """The folder of the schemas, in the repository."""
@@ -35,15 +35,17 @@ def editor_files(settings: Settings, prefix: str = "") -> dict[str, NewFile]:
 
 def schema_files() -> Iterator[tuple[str, str]]:
     """The schemas that editors need, by path from the root of the repository."""
+    from trainform.workspace.json_schema.catalogue import schemas  # imports all models
+
     known = schemas()
     for each in (known[ANY], known[FILE]):
-        yield f"{SCHEMAS}/{each.file}", each.text()
+        yield _path(each.name), each.text()
 
 
 def modeline(path: str) -> str:
     """The comment that tells editors the schema of the file at `path`, from the root of the repository."""
-    name = schemas()[FILE if path == FILE else ANY].file
-    return f"# yaml-language-server: $schema={'../' * path.count('/')}{SCHEMAS}/{name}"
+    schema = _path(FILE if path == FILE else ANY)
+    return f"# yaml-language-server: $schema={'../' * path.count('/')}{schema}"
 
 
 def with_modeline(path: str, text: str) -> str:
@@ -58,11 +60,15 @@ def has_schemas(root: str) -> bool:
 
 def _uses(settings: Settings, prefix: str) -> Iterator[tuple[str, list[str]]]:
     """Each schema with patterns of the files that it is for."""
-    known = schemas()
     folders = (settings.jobs, settings.runtimes, settings.environments)
     patterns = [f"/{prefix}{folder}/**/*.{ending}" for folder in folders for ending in ENDINGS]
-    yield f"{SCHEMAS}/{known[ANY].file}", patterns
-    yield f"{SCHEMAS}/{known[FILE].file}", [f"/{prefix}{FILE}"]
+    yield _path(ANY), patterns
+    yield _path(FILE), [f"/{prefix}{FILE}"]
+
+
+def _path(name: str) -> str:
+    """The file of a schema, from the root of the repository."""
+    return f"{SCHEMAS}/{schema_file(name)}"
 
 
 def _json(value: Any) -> str:

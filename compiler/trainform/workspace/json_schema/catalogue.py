@@ -20,12 +20,11 @@ from trainform.io.settings import FILE, LINTS, MOST_RULES, LintsOfPaths, Setting
 from trainform.k8s.schema.definitions import Schema
 from trainform.workspace.json_schema import kubernetes
 from trainform.workspace.json_schema.models import Narrowing, Translation
+from trainform.workspace.json_schema.names import ANY, schema_file
 from trainform.workspace.json_schema.results import RESULTS
 from trainform.workspace.json_schema.texts import summary
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-ANY = "any"
-"""The schema of every document, which is chosen by apiVersion and kind."""
 
 _SEVERITY: Schema = {"enum": [*SEVERITIES, "off", False]}
 """YAML reads a plain `off` as false, or as text: that depends on who reads."""
@@ -52,15 +51,18 @@ NARROWING: Narrowing = {
 
 
 class PublishedSchema(NamedTuple):
-    """A schema by the name that `trainform schema` takes, and its file."""
+    """A schema by the name that `trainform schema` takes."""
 
     name: str
-    file: str
     make: Callable[[], Schema]
 
+    @property
+    def file(self) -> str:
+        return schema_file(self.name)
+
     def text(self) -> str:
-        """The schema as it is printed and written: each definition in a line of its own."""
-        return _text(self.make())
+        """The schema as it is printed and written."""
+        return text_of(self.make())
 
 
 class Written(NamedTuple):
@@ -83,10 +85,12 @@ _KINDS = {
 
 def schemas() -> dict[str, PublishedSchema]:
     """Every schema by its name: those of documents that people write, then those of results."""
-    found = [PublishedSchema(ANY, "any.json", _any)]
-    found += [PublishedSchema(kind, f"{kind.lower()}.json", _of(kind)) for kind in _KINDS]
-    found.append(PublishedSchema(FILE, "trainform.json", _settings))
-    found += [PublishedSchema(each.__name__, f"{each.__name__.lower()}.json", _result(each)) for each in RESULTS]
+    found = [
+        PublishedSchema(ANY, _any),
+        *(PublishedSchema(kind, _of(kind)) for kind in _KINDS),
+        PublishedSchema(FILE, _settings),
+        *(PublishedSchema(each.__name__, _result(each)) for each in RESULTS),
+    ]
     return {each.name: each for each in found}
 
 
@@ -182,7 +186,8 @@ def _whole(title: str, document: Schema, translation: Translation) -> Schema:
     return head | document | {"$defs": dict(sorted(translation.definitions.items()))}
 
 
-def _text(schema: Schema) -> str:
+def text_of(schema: Schema) -> str:
+    """A schema with each definition in a line of its own: small files, whose changes can be read."""
     entries = [f'"{key}":{_json(each)}' for key, each in schema.items() if key != "$defs"]
     definitions = [f'"{name}":{_json(each)}' for name, each in schema["$defs"].items()]
     if definitions:

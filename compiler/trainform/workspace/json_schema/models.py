@@ -148,10 +148,10 @@ def _limit(mark: Any, kind: str) -> Schema:
 
 def _nullable(schema: Schema) -> Schema:
     """The schema of values that may also be null, which counts as absent."""
-    kind = schema.get("type")
-    return (
-        typed({key: value for key, value in schema.items() if key != "type"}, kind, nullable=True) if kind else schema
-    )
+    if "type" not in schema:
+        return schema
+    others = {keyword: value for keyword, value in schema.items() if keyword != "type"}
+    return typed(others, schema["type"], nullable=True)
 
 
 def _parsed(example: str) -> Any:
