@@ -258,6 +258,7 @@ CODES: dict[str, str] = {
     "TF865": "placeholder of another tool",
     "TF866": "field of an older TrainJob without a successor",
     "TF867": "layout that is not edited in place",
+    "TF868": "label of the operator",
     # TF89x: `trainform run`
     "TF890": "container without a command",
     "TF891": "not available in a local run",

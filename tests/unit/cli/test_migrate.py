@@ -41,6 +41,12 @@ def test_only_write_writes(root, trainform):
     assert (root / "jobs" / "old.yaml").exists()
 
 
+def test_a_job_with_a_generated_name_is_told_by_how_its_names_begin(root, trainform):
+    (root / "old.yaml").write_text(OLD.replace("name: old", "generateName: nightly-"))
+    ran = trainform("migrate", "--write", "old.yaml")
+    assert "wrote jobs/nightly.yaml, from PyTorchJob (kubeflow.org/v1) nightly-…\n" in ran.out
+
+
 def test_a_second_time_nothing_changes(root, trainform):
     (root / "old.yaml").write_text(OLD)
     assert trainform("migrate", "--write", "old.yaml").code == 0

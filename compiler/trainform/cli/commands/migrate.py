@@ -90,15 +90,14 @@ def _print_written(done: Outcome) -> None:
 
 
 def _told(change: MigratedFile) -> str:
-    from trainform.k8s.tree import name_of
-    from trainform.workspace.migration.program import kind_of_origin
+    from trainform.workspace.migration.program import kind_of_origin, name_of_origin
 
     if not change.is_new:
         return f"edited {change.file}"
     first, *others = change.origins
     if others:
         return f"wrote {change.file}, for {len(change.origins)} jobs"
-    return f"wrote {change.file}, from {kind_of_origin(first)} {name_of(first.tree)}"
+    return f"wrote {change.file}, from {kind_of_origin(first)} {name_of_origin(first)}"
 
 
 def _print_json(done: Outcome) -> None:
