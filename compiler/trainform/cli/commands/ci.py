@@ -55,7 +55,7 @@ def _files(name: str, formats: dict[str, str], what: str) -> Callable[[Any], Any
 @click.option(
     "--annotate",
     type=click.Choice(["github"]),
-    help="Print problems as workflow annotations instead of text.",
+    help="Print problems as workflow annotations, whether or not there is a file for them.",
 )
 @click.option("--fail-on", type=click.Choice(["warning", "info"]), help="Exit 1 on problems of this severity too.")
 @click.option("--changes-pass", is_flag=True, help="Exit 0 if jobs change and nothing is wrong.")
@@ -92,6 +92,8 @@ def ci(
     chosen = chosen_root(root)
     workspace, examined, compared, commit = _read(chosen, base, env, workers or 0)
     findings = partial(print_findings, examined.validation, fail_on=fail_on, root=chosen, everything=True)
+    if annotate and validate:
+        findings(annotate)
     verdicts = partial(print_verdicts, examined.verification, workspace, commit)
     changes = partial(print_difference, compared.diff, compared.outcome)
     codes = [
