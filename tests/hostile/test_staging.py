@@ -137,6 +137,7 @@ def test_git_in_a_folder_of_the_work_tree_vouches_for_nothing(root):
 @pytest.mark.parametrize("command", ["render", "check", "validate"])
 def test_a_git_file_that_names_another_folder_has_nothing_written_there(victim, command):
     """Git lets no commit hold a `.git`, but an archive may."""
+    victim.write("project/trainform.yaml", "")
     victim.write("project/jobs/llm.yaml", job("llm"))
     victim.write("project/.git", "gitdir: ../../outside\n")
     before = victim.everything()

@@ -49,11 +49,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "trainform.core.plan": (
         "tests/unit/core",
+        "tests/unit/review/test_explain.py",
         _GOLDEN,
         "tests/unit/plugins",
         "tests/conformance",
     ),
-    "trainform.workspace.behind": ("tests/unit/workspace/test_behind.py", *_RENDER),
+    "trainform.workspace.behind": ("tests/unit/workspace/test_behind.py", "tests/unit/cli/test_upgrade.py"),
     "trainform.workspace.build": _RENDER,
     "trainform.workspace.chunk": (*_RENDER, "tests/unit/cli/test_slices.py"),
     "trainform.workspace.apply": _RENDER,
