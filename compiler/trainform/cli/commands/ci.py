@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from os.path import realpath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -87,6 +88,7 @@ def ci(
     from trainform.cli.commands.diff import print_difference
     from trainform.cli.commands.validate import print_findings
 
+    _refuse_double([*validate, *check, *diff])
     chosen = chosen_root(root)
     workspace, examined, compared, commit = _read(chosen, base, env, workers or 0)
     findings = partial(print_findings, examined.validation, fail_on=fail_on, root=chosen, everything=True)
@@ -102,6 +104,16 @@ def ci(
     if changes_pass and codes[2] == DIFFERS:
         codes[2] = OK
     return max(codes)
+
+
+def _refuse_double(targets: Sequence[Printout]) -> None:
+    """Raises UsageError if two parts go to one file: the second would replace the first."""
+    first: dict[str, str] = {}
+    for file, _ in targets:
+        place = realpath(file)
+        if place in first:
+            raise click.UsageError(f"{first[place]} and {file} are one file: give each part a file of its own")
+        first[place] = file
 
 
 class PullRequest(NamedTuple):
