@@ -11,7 +11,7 @@ import pytest
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.app import COMMANDS
 
-EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pyrage", "torch", "urllib3")
+EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pygls", "pyrage", "torch", "urllib3")
 
 RUNS = {
     "capacity": ["capacity"],
@@ -26,6 +26,7 @@ RUNS = {
     "job": ["job", "new", "more", "--command", "torchrun train.py"],
     "keys": ["keys"],
     "krm": ["krm"],
+    "lsp": ["lsp", "--help"],
     "migrate": ["migrate", "old.yaml"],
     "plugins": ["plugins"],
     "render": ["render"],
@@ -34,6 +35,7 @@ RUNS = {
     "retire": ["retire", "llm", "--dry-run"],
     "run": ["run", "llm", "--nodes", "1", "--image-as-is"],
     "runtimes": ["runtimes"],
+    "schema": ["schema", "any"],
     "status": ["status", "--rbac"],
     "upgrade": ["upgrade", "--all"],
     "validate": ["validate"],
