@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol
 
 Severity = Literal["error", "warning", "info"]
@@ -106,6 +107,7 @@ class Diagnostic(NamedTuple):
         }
 
 
+@lru_cache  # many jobs have problems at few paths
 def dotted(path: Path) -> str:
     """A path in API notation: `spec.trainer.env[0].name`."""
     text = ""

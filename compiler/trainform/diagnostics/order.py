@@ -13,7 +13,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Problems sorted by file, line, column and code, without duplicates, which arise because a runtime used by ten
     jobs is read once but checked with each; one stands for all their jobs."""
     # Looked up once: each lookup walks the source, and every format asks several times.
-    placed = (each._replace(at=each.position) if each.place else each for each in diagnostics)
+    placed = (each if each.at or not each.place else each._replace(at=each.position) for each in diagnostics)
     unique: dict[tuple[str | int, ...], Diagnostic] = {}
     jobs: dict[tuple[str | int, ...], set[JobRef]] = {}
     for each in placed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -24,6 +25,7 @@ class ImageName(NamedTuple):
     digest: str = ""
 
     @classmethod
+    @lru_cache
     def of(cls, image: str) -> ImageName | None:
         """The parts of an image; None for an invalid name, which the kubelet would reject."""
         found = _IMAGE.fullmatch(image)

@@ -14,6 +14,7 @@ from trainform.source.json_text import read_json, split_values
 from trainform.source.limits import MAX_DOCUMENTS, Expansion
 from trainform.source.parser import LimitError, compose
 from trainform.source.part import Part
+from trainform.source.plain import plain_tree
 from trainform.source.text import Source, decode, split_documents
 
 
@@ -93,7 +94,13 @@ class Parsed(NamedTuple):
 
 
 def read_part(part: Part, expansion: Expansion) -> Parsed:
-    """Parses a YAML document; the tree of an empty one is None. `expansion` counts the aliases of its file."""
+    """Reads a YAML document; the tree of an empty one is None. `expansion` counts the aliases of its file."""
+    tree = plain_tree(part.text)
+    return parse(part, expansion) if tree is None else Parsed(part, tree)
+
+
+def parse(part: Part, expansion: Expansion) -> Parsed:
+    """`read_part` for any document, by the parser."""
     try:
         root = compose(part.text)
         if root is not None and "*" in part.text:

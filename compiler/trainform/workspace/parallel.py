@@ -205,13 +205,17 @@ def portable(diagnostics: Iterable[Diagnostic], *, every_place: bool = False) ->
     for each in found:
         files.setdefault(each.code, set()).add(each.file)
     shown = {code: set(sorted(named)[:FEW]) for code, named in files.items()}
+    same: dict[str, str] = {}  # equal texts become one, which is sent and kept once
     copies = []
     for each in found:
-        if each.place is None or isinstance(each.place, WholeFile):
-            copies.append(each)
-        elif every_place or each.severity == "error" or each.file in shown[each.code]:
-            at = each.position or Position(1, 1)
-            copies.append(each._replace(place=Spot(each.file, at, each.place.line(at.line)), at=each.at or at))
-        else:
-            copies.append(each._replace(place=Spot(each.file, Position(1, 1))))
+        place, at = each.place, each.at
+        if place is not None and not isinstance(place, WholeFile):
+            start = Position(1, 1)
+            if every_place or each.severity == "error" or each.file in shown[each.code]:
+                start = each.position or start
+                place, at = Spot(each.file, start, place.line(start.line)), at or start
+            else:
+                place = Spot(each.file, start)
+        message, hint = (same.setdefault(text, text) for text in (each.message, each.hint))
+        copies.append(each._replace(place=place, at=at, message=message, hint=hint))
     return copies

@@ -48,6 +48,8 @@ READERS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """By the beginning of a key: who reads it, and at which levels. The longest one that matches counts."""
 
+_BEGINNINGS = tuple(READERS)
+
 OF_VOLCANO = "scheduling.volcano.sh/queue-name"
 PRIORITY = "priorityClassName"
 
@@ -99,9 +101,9 @@ def _levels(jobset: JobSetView) -> Iterator[tuple[str, Path, Mapping[str, Any]]]
 def _marks(metadata: Mapping[str, Any]) -> Iterator[_Mark]:
     for kind in ("labels", "annotations"):
         for key in metadata.get(kind) or ():
-            beginnings = [each for each in READERS if key.startswith(each)]
-            if beginnings:
-                yield _Mark(kind, key, *READERS[max(beginnings, key=len)])
+            if key.startswith(_BEGINNINGS):
+                longest = max((each for each in READERS if key.startswith(each)), key=len)
+                yield _Mark(kind, key, *READERS[longest])
 
 
 def _tell(plan: Plan, mark: _Mark, where: str, template: str, place: Where) -> None:

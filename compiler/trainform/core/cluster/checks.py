@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.placing import kind_of, provided
-from trainform.core.cluster.contents import check_contents
+from trainform.core.cluster.contents import Wanted, check_contents
 from trainform.core.schedulers import SCHEDULER_NAMES
 from trainform.core.secrets import key_secrets
 from trainform.diagnostics import Path
@@ -33,9 +33,11 @@ def check_cluster(plan: Plan) -> None:
     jobset = plan.jobset
     if jobset is None:
         return
-    _references_exist(plan, jobset)
-    if not plan.frozen:
-        check_contents(plan, jobset)
+    wanted = [(job, found) for job in jobset.jobs if (found := [*references(job.pod_spec)])]
+    if wanted:
+        _references_exist(plan, jobset, wanted)
+        if not plan.frozen:
+            check_contents(plan, jobset, wanted)
     if plan.destination.given is not None:
         _is_old_enough(plan, jobset)
     if plan.facts.objects:
@@ -111,13 +113,13 @@ _UNLISTED = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 pod with a public image starts without its pull secret."""
 
 
-def _references_exist(plan: Plan, jobset: JobSetView) -> None:
+def _references_exist(plan: Plan, jobset: JobSetView, wanted: Sequence[Wanted]) -> None:
     """What the pods need to start. An error where the objects of its kind in the namespace are listed, else a note; no
     note for objects that were rendered earlier, as the TrainJob has the same."""
     missing = [
         _Missing(each.kind, each.name, (*job.pod_path, "spec", *each.path))
-        for job in jobset.jobs
-        for each in references(job.pod_spec)
+        for job, found in wanted
+        for each in found
         if each.is_needed
     ]
     if not missing:

@@ -11,13 +11,13 @@ from trainform.core.beside.placing import kind_of, provided
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.cluster.mounts import Lost, lost_files
-from trainform.k8s.cluster.references import references
 from trainform.k8s.tree import metadata_of, name_of, object_name, text
 
 if TYPE_CHECKING:
-    from trainform.core.jobset_view import JobSetView
+    from trainform.core.jobset_view import JobSetView, ReplicatedJob
     from trainform.core.plan import Plan
     from trainform.diagnostics import Path, Severity
+    from trainform.k8s.cluster.references import Reference
     from trainform.k8s.tree import Tree
 
 
@@ -35,22 +35,25 @@ class _Contents(NamedTuple):
     is_rendered: bool
 
 
-def check_contents(plan: Plan, jobset: JobSetView) -> None:
+Wanted = tuple["ReplicatedJob", list["Reference"]]
+"""A replicated job, and what its pods refer to."""
+
+
+def check_contents(plan: Plan, jobset: JobSetView, wanted: Sequence[Wanted]) -> None:
     """An error for a key without which pods do not start, if the object comes with the job; a warning if others apply
     it, or if the pods start with an empty folder in the place of a file."""
-    needed = [[*references(job.pod_spec)] for job in jobset.jobs]
-    known = dict(_known(plan, {(each.kind, each.name) for found in needed for each in found}))
+    known = dict(_known(plan, {(each.kind, each.name) for _, found in wanted for each in found}))
     if not known:
         return
 
     def keys(kind: str, name: str) -> Keys | None:
         return found.keys if (found := known.get((kind, name))) else None
 
-    for job, wanted in zip(jobset.jobs, needed, strict=True):
+    for job, references in wanted:
         at = (*job.pod_path, "spec")
         missing: dict[str, list[tuple[str, Path]]] = {}
         by_name: dict[str, _Contents] = {}
-        for reference in wanted:
+        for reference in references:
             contents = known.get((reference.kind, reference.name))
             if contents is None or not reference.is_needed:
                 continue

@@ -39,20 +39,25 @@ def _of_the_pod(pod_spec: Tree) -> Iterator[Reference]:
 
 def _of_volumes(pod_spec: Tree) -> Iterator[Reference]:
     """The kubelet skips a volume that no container mounts. A claim is needed even then: the scheduler looks for it."""
+    found = [(volume, each) for index, volume in enumerate(tables(pod_spec, "volumes")) for each in _of(volume, index)]
+    if not found:
+        return
     containers = [each for key in CONTAINERS for each in tables(pod_spec, key)]
     mounted = {text(mount, "name") for each in containers for mount in tables(each, "volumeMounts")}
-    for index, volume in enumerate(tables(pod_spec, "volumes")):
+    for volume, each in found:
         is_mounted = text(volume, "name") in mounted
-        for each in _of_volume(volume, index):
-            yield each._replace(is_needed=each.is_needed and (is_mounted or each.kind == "PersistentVolumeClaim"))
+        yield each._replace(is_needed=each.is_needed and (is_mounted or each.kind == "PersistentVolumeClaim"))
 
 
-def _of_volume(volume: Tree, index: int) -> Iterator[Reference]:
+def _of(volume: Tree, index: int) -> Iterator[Reference]:
     path: Path = ("volumes", index)
-    claim = table(volume, "persistentVolumeClaim")
-    yield Reference("PersistentVolumeClaim", text(claim, "claimName"), (*path, "persistentVolumeClaim", "claimName"))
-    yield _mounted(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
-    yield _mounted(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
+    if "persistentVolumeClaim" in volume:
+        claim = text(table(volume, "persistentVolumeClaim"), "claimName")
+        yield Reference("PersistentVolumeClaim", claim, (*path, "persistentVolumeClaim", "claimName"))
+    if "secret" in volume:
+        yield _mounted(table(volume, "secret"), "Secret", "secretName", (*path, "secret"))
+    if "configMap" in volume:
+        yield _mounted(table(volume, "configMap"), "ConfigMap", "name", (*path, "configMap"))
     for place, source in enumerate(tables(table(volume, "projected"), "sources")):
         for key, kind in (("secret", "Secret"), ("configMap", "ConfigMap")):
             yield _mounted(table(source, key), kind, "name", (*path, "projected", "sources", place, key))
@@ -62,12 +67,17 @@ def _of_containers(pod_spec: Tree) -> Iterator[Reference]:
     for key in CONTAINERS:
         for index, container in enumerate(tables(pod_spec, key)):
             for place, variable in enumerate(tables(container, "env")):
-                source, path = table(variable, "valueFrom"), (key, index, "env", place, "valueFrom")
-                for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-                    yield _of_one_key(table(source, field), kind, (*path, field))
+                if "valueFrom" in variable:  # most variables name nothing
+                    yield from _of_a_variable(table(variable, "valueFrom"), (key, index, "env", place, "valueFrom"))
             for place, source in enumerate(tables(container, "envFrom")):
                 for field, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
                     yield _named(table(source, field), kind, "name", (key, index, "envFrom", place, field))
+
+
+def _of_a_variable(source: Tree, path: Path) -> Iterator[Reference]:
+    for field, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
+        if field in source:
+            yield _of_one_key(table(source, field), kind, (*path, field))
 
 
 def _named(tree: Tree, kind: str, field: str, path: Path) -> Reference:
