@@ -1,0 +1,129 @@
+"""The moments when a repository is to be rendered again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from trainform.workspace import InvocationError
+from trainform.workspace.watch.places import Places, is_input, is_missing, places_of
+
+INSTALL = 'pip install "trainform[editor]"'
+
+TICK = 0.2
+"""Seconds between looks at what no event tells: the settings, and what git is doing."""
+
+SETTLE = 1.0
+"""Seconds for which a file must stay away before its jobs count as deleted: their lockfiles, and so what they are
+frozen to, would be lost."""
+
+PATIENCE = 1.0
+"""Seconds until it is told that git is waited for."""
+
+Changes = Callable[[Collection[str]], Generator[Collection[str]]]
+"""The paths that change in these folders, bundled; nothing at least every tick. Raises FileNotFoundError if a folder is
+gone."""
+
+
+class Moment(NamedTuple):
+    """Time to render, or a message that says what is waited for."""
+
+    waits: str = ""
+
+
+def need_watchfiles() -> None:
+    """Raises InvocationError if the package that watches folders is missing."""
+    try:
+        import watchfiles  # noqa: F401
+    except ImportError as error:
+        raise InvocationError(f"--watch needs the package watchfiles: {INSTALL}") from error
+
+
+def changes_in(folders: Collection[str]) -> Generator[Collection[str]]:
+    """What `watchfiles` tells. Raises InvocationError where the system watches no more folders."""
+    from watchfiles import watch
+
+    found = watch(
+        *folders,
+        watch_filter=lambda _, path: is_input(path),
+        recursive=False,  # else, it would follow links to anywhere
+        rust_timeout=int(TICK * 1000),
+        yield_on_timeout=True,
+        ignore_permission_denied=True,
+    )
+    try:
+        with closing(found):
+            for batch in found:
+                yield [path for _, path in batch]
+    except RuntimeError as error:  # all that notify reports, such as a limit of the system
+        advice = "on Linux, raise fs.inotify.max_user_watches, or set WATCHFILES_FORCE_POLLING=true"
+        raise InvocationError(f"cannot watch {len(folders)} folders: {error}; {advice}") from error
+
+
+def moments(root: str, changes: Changes = changes_in, clock: Callable[[], float] = time.monotonic) -> Generator[Moment]:
+    """A moment at once, and one after each change of what jobs are rendered from. What changes while the repository
+    is rendered makes another moment. Raises InvocationError once the repository is gone."""
+    waiting = _Waiting(clock)
+    while True:
+        places = places_of(root)
+        marks = places.marks()
+        if marks[places.root] is None:
+            raise InvocationError(f"{root} is gone")
+        try:
+            with closing(changes(places.folders)) as batches:
+                yield from _until_moved(places, batches, waiting)
+        except FileNotFoundError:  # since we looked
+            continue
+
+
+def _until_moved(places: Places, batches: Iterator[Collection[str]], waiting: _Waiting) -> Iterator[Moment]:
+    """The moments until other folders are to be watched, or those of another repository at this path."""
+    marks = places.marks()
+    for number, batch in enumerate(batches):
+        waiting.take(batch)
+        now = places.marks()
+        if now != marks or ((batch or not number) and places_of(places.root) != places):
+            waiting.is_due = True
+            return
+        yield from waiting.over(places.underway())
+
+
+class _Waiting:
+    """Whether something is to be rendered, and what speaks against doing it now."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.is_due = True
+        self._missing: set[str] = set()
+        self._since: float | None = None
+        self._told = ""
+
+    def take(self, batch: Collection[str]) -> None:
+        """Something changed."""
+        if batch:
+            self.is_due = True
+            self._missing.update(batch)
+            self._since = None
+
+    def over(self, underway: str) -> Iterator[Moment]:
+        """The moment to render, if it is now; or once, what git does for so long."""
+        if not self.is_due:
+            return
+        self._missing = set(filter(is_missing, self._missing))
+        waited = self._waited() if underway or self._missing else 0.0
+        if underway:
+            if waited >= PATIENCE and self._told != underway:
+                self._told = underway
+                yield Moment(underway)
+        elif not self._missing or waited >= SETTLE:
+            self.is_due, self._since, self._told = False, None, ""
+            self._missing.clear()
+            yield Moment()
+
+    def _waited(self) -> float:
+        """Seconds since nothing changes and there is something to wait for."""
+        if self._since is None:
+            self._since = self._clock()
+        return self._clock() - self._since
