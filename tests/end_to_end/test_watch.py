@@ -95,7 +95,7 @@ def test_a_broken_file_is_told_and_the_previous_output_stays(repository):
     with Watch(repository.root, "render", "--watch") as watch:
         watch.wait_for(READY)
         save(repository, "jobs/llm.yaml", job("llm", nodes="many"))
-        assert "jobs/llm.yaml:9:15: error TF" in watch.wait_for("nothing was written because of the errors above")
+        assert "jobs/llm.yaml:10:15: error TF" in watch.wait_for("nothing was written because of the errors above")
         assert manifest(repository) == before
         save(repository, "jobs/llm.yaml", job("llm", nodes=4))
         assert WROTE in watch.wait_for("1 job restarts")
