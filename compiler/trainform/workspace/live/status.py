@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.cluster import ClusterError, NotAllowed
+from trainform.cluster import ClusterError, NotAllowed, Unreachable
+from trainform.cluster.client import MOST_OBJECTS
 from trainform.cluster.served import Served
+from trainform.cluster.watch import Changed, Listed, Lost, Source
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.paths import locked_jobs
-from trainform.k8s.pulled.access import STATUS_RULES, AccessRule
+from trainform.k8s.pulled.access import STATUS_RULES, WATCH_RULES, AccessRule
 from trainform.k8s.tree import Tree, metadata_of, name_of, text
 from trainform.review.live.judge import ORPHANED, first_failed, is_orphan, judged, workloads_by_jobset
 from trainform.review.live.model import FailedPod, LiveJob, LiveStatus
@@ -20,7 +23,9 @@ from trainform.workspace.live.access import cluster_of, one_environment
 
 if TYPE_CHECKING:
     from trainform.cluster.client import Client
-    from trainform.cluster.connection import Login
+    from trainform.cluster.connection import Connection, Login
+    from trainform.cluster.resource import ApiResource
+    from trainform.cluster.watch import News
     from trainform.io.paths import JobId
     from trainform.workspace.discovery import Workspace
 
@@ -46,20 +51,117 @@ class RenderedJobSets(NamedTuple):
 
 def status(root: str, asked: Sequence[str], jobs: Sequence[str], login: Login) -> LiveStatus:
     """The jobs of one environment, or those that are named, and then no orphans. Raises InvocationError."""
+    with standing(root, asked, jobs, login) as found:
+        return found.status()
+
+
+@contextmanager
+def standing(root: str, asked: Sequence[str], jobs: Sequence[str], login: Login) -> Iterator[Standing]:
+    """The same while it changes, as long as the connection stays. Raises InvocationError, in here for all that a
+    cluster refuses."""
     workspace = discover(root, asked)
     environment = one_environment(workspace).name
     rendered = _rendered(workspace, environment)
     chosen = _chosen(rendered.own, jobs)
     with cluster_of(workspace.repository.root, login) as connection:
         look = _Look(connection.client, sorted({job[1] for job in rendered.own}))
-        live = look.jobsets()
-        workloads = look.workloads()
-        found = [_job(job, rendered.own[job], live, workloads, look) for job in chosen]
-        if not jobs:
-            found += _orphans(environment, rendered, live)
-        found.sort(key=lambda job: (job.namespace, job.name))
-        unreadable = ["/".join(job[1:]) for job in rendered.unreadable]
-        return LiveStatus(environment, found, connection.context, connection.server, look.notes, unreadable)
+        yield Standing(environment, rendered, chosen, connection, look, with_orphans=not jobs)
+
+
+class Standing:
+    """How the jobs of an environment stand: what git has, what the cluster had when it was asked, and what it told
+    since. Raises ClusterError."""
+
+    def __init__(
+        self,
+        environment: str,
+        rendered: RenderedJobSets,
+        chosen: Sequence[JobId],
+        connection: Connection,
+        look: _Look,
+        *,
+        with_orphans: bool,
+    ) -> None:
+        self._environment, self._rendered, self._look = environment, rendered, look
+        self.connection = connection
+        self._with_orphans = with_orphans
+        self._chosen = {(job[1], name_of(rendered.own[job])): job for job in chosen}
+        self._known = {(job[1], name_of(tree)) for job, tree in rendered.own.items()} | rendered.others
+        self._live = look.jobsets()
+        self._workloads = look.workloads()
+        self._troubles: dict[Source, str] = {}
+        self._jobs: dict[Named, LiveJob] = {}
+        self._judge([*self._chosen, *self._live])
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """What was asked, to be watched from there on."""
+        return self._look.sources
+
+    def status(self) -> LiveStatus:
+        jobs = sorted(self._jobs.values(), key=lambda job: (job.namespace, job.name))
+        unreadable = ["/".join(job[1:]) for job in self._rendered.unreadable]
+        notes = [*self._look.notes, *dict.fromkeys(self._troubles.values())]
+        _, context, server = self.connection
+        return LiveStatus(self._environment, jobs, context, server, notes, unreadable)
+
+    def take(self, source: Source, news: News) -> None:
+        """What a watch tells. Raises ClusterError if it is over, and the jobs cannot be followed without it."""
+        self._troubles.pop(source, None)
+        if isinstance(news, Lost):
+            self._troubles[source] = f"the connection was lost, and is tried again: {news.reason}"
+        elif isinstance(news, ClusterError):
+            self._look.tell_denied(source, news)
+        else:
+            try:
+                self._store(source, news)
+            except Unreachable as error:
+                self._troubles[source] = f"not everything is known: {error}"
+
+    def _store(self, source: Source, news: Listed | Changed) -> None:
+        if len(self._live) + len(self._workloads) > MOST_OBJECTS:
+            raise ClusterError(f"the cluster has more than {MOST_OBJECTS:,} JobSets and Workloads")
+        of_workloads = source.resource.kind == "Workload"
+        store = self._workloads if of_workloads else self._live
+        named = workloads_by_jobset if of_workloads else _by_name
+        if isinstance(news, Listed):
+            before = {key for key in store if source.namespace in ("", key[0])}
+            found = named(news.trees)
+            for key in before:
+                del store[key]
+            store.update(found)
+            self._judge(before | found.keys())
+            return
+        found = named([news.tree])
+        for key, tree in found.items():
+            if not news.gone:
+                store[key] = tree
+            elif name_of(store.get(key, {})) == name_of(tree):  # not if another Workload took its place
+                del store[key]
+        self._judge(found)
+
+    def _judge(self, keys: Iterable[Named]) -> None:
+        for key in keys:
+            before, job = self._jobs.pop(key, None), self._judged(key)
+            if job is None:
+                continue
+            self._jobs[key] = job  # whatever becomes of the next request
+            if job.state == "failed":
+                pod = before.pod if before and before.pod else self._look.failed_pod(*key)
+                self._jobs[key] = job._replace(pod=pod)
+
+    def _judged(self, key: Named) -> LiveJob | None:
+        namespace, name = key
+        live = self._live.get(key)
+        if key in self._chosen:
+            job = self._chosen[key]
+            return judged(namespace, job[2], self._rendered.own[job], live, self._workloads.get(key))
+        is_stray = self._with_orphans and live and key not in self._known and is_orphan(live, self._environment)
+        return LiveJob(namespace, name, name, "orphaned", ORPHANED) if is_stray else None
+
+
+def _by_name(trees: Iterable[Tree]) -> dict[Named, Tree]:
+    return {(text(metadata_of(tree), "namespace"), name_of(tree)): tree for tree in trees}
 
 
 def _rendered(workspace: Workspace, environment: str) -> RenderedJobSets:
@@ -93,21 +195,6 @@ def _chosen(own: Mapping[JobId, Tree], asked: Sequence[str]) -> list[JobId]:
     return [job for job in own if job[2] in asked or f"{job[1]}/{job[2]}" in asked]
 
 
-def _job(job: JobId, git: Tree, live: Mapping[Named, Tree], workloads: Mapping[Named, Tree], look: _Look) -> LiveJob:
-    key = (job[1], name_of(git))
-    found = judged(job[1], job[2], git, live.get(key), workloads.get(key))
-    return found._replace(pod=look.failed_pod(*key)) if found.state == "failed" else found
-
-
-def _orphans(environment: str, rendered: RenderedJobSets, live: Mapping[Named, Tree]) -> list[LiveJob]:
-    known = {(job[1], name_of(tree)) for job, tree in rendered.own.items()} | rendered.others
-    return [
-        LiveJob(namespace, name, name, "orphaned", ORPHANED)
-        for (namespace, name), tree in live.items()
-        if (namespace, name) not in known and is_orphan(tree, environment)
-    ]
-
-
 class _Look:
     """Looks at a cluster: in all namespaces where that is allowed, else in those that git has. What a user may not see
     beyond JobSets becomes a note."""
@@ -116,6 +203,7 @@ class _Look:
         self._client, self._namespaces = client, namespaces
         self._served = Served(client)
         self.notes: list[str] = []
+        self.sources: list[Source] = []
 
     def jobsets(self) -> dict[Named, Tree]:
         """Raises ClusterError if there are none to see."""
@@ -125,14 +213,24 @@ class _Look:
             found = self._listed(JOBSET, "JobSet")
         except NotAllowed as error:
             raise ClusterError(f"{error}; a role needs {STATUS_RULES[0]}") from error
-        return {(text(metadata_of(tree), "namespace"), name_of(tree)): tree for tree in found}
+        return _by_name(found)
 
-    def workloads(self) -> Mapping[Named, Tree]:
+    def workloads(self) -> dict[Named, Tree]:
         try:
             return workloads_by_jobset(self._listed(WORKLOAD, "Workload"))
         except NotAllowed:
             self._note("why jobs are queued is not known", STATUS_RULES[1])
             return {}
+
+    def tell_denied(self, source: Source, error: ClusterError) -> None:
+        """A watch is over. Raises the error if jobs cannot be followed without it."""
+        jobsets, workloads = (rule for rule in WATCH_RULES if rule.verb == "watch")
+        if source.resource.kind == "Workload" and isinstance(error, NotAllowed):
+            self._note("why jobs are queued is not followed", workloads)
+        elif isinstance(error, NotAllowed):
+            raise ClusterError(f"{error}; a role needs {jobsets}") from error
+        else:
+            raise error
 
     def failed_pod(self, namespace: str, jobset: str) -> FailedPod | None:
         pods = self._served.find(("v1",), "Pod")
@@ -165,9 +263,14 @@ class _Look:
         if resource is None:
             return []
         try:
-            return self._client.listed(resource)
+            return self._of(resource, "")
         except NotAllowed:
-            found = [tree for namespace in self._namespaces for tree in self._client.listed(resource, namespace)]
+            found = [tree for namespace in self._namespaces for tree in self._of(resource, namespace)]
         if kind == "JobSet":
             self.notes.append("orphans are looked for only in the namespaces of git: listing all is not allowed")
         return found
+
+    def _of(self, resource: ApiResource, namespace: str) -> list[Tree]:
+        trees, version = self._client.listing(resource, namespace)
+        self.sources.append(Source(resource, namespace, version))
+        return [*trees]
