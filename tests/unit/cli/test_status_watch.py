@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import yaml
 
 from support.api_server import ApiServer, Fault
 from support.repositories import Repository, environment, job, runtime
-from trainform.cluster import client, watch
-from unit.cli.test_status import NO_QUOTA, QUEUED, live, pod, rendered, workload
+from trainform.cluster import OutOfTime, client, watch
+from trainform.cluster.deadline import Deadline
+from unit.cli.test_status import NO_QUOTA, QUEUED, live, pod, workload
 
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
 RUNNING = "JOB     STATE    REASON\nml/llm  running  Jobs: 1 ready, 1 active\n\n1 job in prod: 1 running\n"
@@ -59,7 +61,7 @@ def test_nothing_is_watched_where_all_jobs_ended(server, repository, trainform):
 def test_the_life_of_a_job_in_a_queue(server, repository, trainform):
     def play() -> None:
         server.change(live(repository, suspend=True))
-        server.change(workload(conditions=[NO_QUOTA]))  # its reason alone is another one: no line
+        server.change({**live(repository, suspend=True), "status": {}})  # no other state: no line
         server.change(live(repository))
         server.change(live(repository, "Failed"))
 
@@ -78,6 +80,32 @@ def test_the_life_of_a_job_in_a_queue(server, repository, trainform):
         "  | out of luck\n"
         "1 job in prod: 1 failed\n"
     )
+
+
+def test_why_a_job_is_queued_comes_from_its_workload(running, repository, trainform):
+    running.put(workload(conditions=[NO_QUOTA]))
+
+    def play() -> None:
+        running.change(live(repository, suspend=True))
+        finish(running, repository)()
+
+    running.when_watched("jobsets", play)
+    ran = trainform("status", "--watch")
+    assert "ml/llm: running → queued (insufficient unused quota for nvidia.com/gpu)\n" in ran.out
+
+
+def test_a_workload_that_changes_its_job_is_a_change_of_the_job(running, repository, trainform):
+    """A JobSet without a queue label is queued as long as Kueue has a Workload for it."""
+    suspended = live(repository, suspend=True)
+    del suspended["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
+    running.change(suspended)
+    running.change(workload(conditions=[NO_QUOTA]))
+    deleted = json.dumps({"type": "DELETED", "object": workload()})
+    running.fail("/apis/kueue.x-k8s.io/v1beta2/workloads?watch", Fault(kind="odd", message=deleted))
+    running.when_watched("workloads", finish(running, repository))
+    ran = trainform("status", "--watch")
+    assert "ml/llm: queued, drifted → suspended, drifted\n" in ran.out
+    assert "ml/llm: suspended, drifted → finished\n" in ran.out
 
 
 def test_drift_and_its_end_are_changes_too(running, repository, trainform):
@@ -258,9 +286,21 @@ def test_who_may_list_only_some_namespaces_watches_these(running, repository, tr
     assert watched == ["/apis/jobset.x-k8s.io/v1alpha2/namespaces/ml/jobsets"]
 
 
-def test_the_time_may_be_over_before_all_jobs_ended(running, repository, trainform):
-    ran = trainform("status", "--watch", "--timeout", "1.5")
-    assert ran == (1, RUNNING, "not all jobs ended within 1.5 s\n")
+def test_the_time_may_be_over_before_all_jobs_ended(running, repository, trainform, monkeypatch):
+    over: list[bool] = []
+
+    def left(deadline: Deadline) -> float:
+        if over:
+            raise OutOfTime("")
+        return 60
+
+    def play() -> None:
+        over.append(True)
+        running.change(live(repository))
+
+    monkeypatch.setattr(Deadline, "left", left)
+    running.when_watched("jobsets", play)
+    assert trainform("status", "--watch", "--timeout", "20") == (1, RUNNING, "not all jobs ended within 20 s\n")
 
 
 def test_roles_for_a_watch_are_printed(repository, trainform):
@@ -299,7 +339,3 @@ def test_a_deadline_is_for_clusters(repository, trainform):
     ran = trainform("diff", "--timeout", "3")
     assert ran.code == 2
     assert "--timeout and --field-manager need --live" in ran.err
-
-
-def test_rendered_job_has_a_jobset(repository):
-    assert rendered(repository)["kind"] == "JobSet"
