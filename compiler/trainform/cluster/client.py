@@ -67,7 +67,7 @@ class ApiStream(NamedTuple):
     close: Callable[[], None]
 
 
-class Listing(NamedTuple):
+class VersionedList(NamedTuple):
     """The objects of a list, and the version of the whole, from which a watch can go on."""
 
     trees: Sequence[Tree]
@@ -113,7 +113,7 @@ class Client:
         """Every object of a kind, in all namespaces or one."""
         return self.listing(resource, namespace, **query).trees
 
-    def listing(self, resource: ApiResource, namespace: str = "", **query: str) -> Listing:
+    def listing(self, resource: ApiResource, namespace: str = "", **query: str) -> VersionedList:
         """The same, with the version."""
         for _ in range(RESTARTS):
             try:
@@ -154,7 +154,7 @@ class Client:
             raise Unreachable(f"{answer.status} {_message(answer)}".rstrip(), answer.status)
         _refuse(answer, request)
 
-    def _pages(self, resource: ApiResource, namespace: str, query: Mapping[str, str]) -> Listing:
+    def _pages(self, resource: ApiResource, namespace: str, query: Mapping[str, str]) -> VersionedList:
         found: list[Tree] = []
         path, more = resource.path(namespace), ""
         for _ in range(MOST_PAGES):
@@ -163,7 +163,7 @@ class Client:
             found += ({**each, **resource.head} for each in tables(page, "items"))
             last, more = more, text(metadata_of(page), "continue")
             if not more:
-                return Listing(found, text(metadata_of(page), "resourceVersion"))
+                return VersionedList(found, text(metadata_of(page), "resourceVersion"))
             if more == last or len(found) > MOST_OBJECTS:
                 break
         raise Unreachable(f"the list of {resource.plural} does not end")

@@ -29,7 +29,7 @@ MOST_NEWS = 1000
 """News that wait to be read."""
 
 
-class Source(NamedTuple):
+class WatchSource(NamedTuple):
     """What is watched: a kind, in all namespaces or one, from the version of a list on; empty for a list first."""
 
     resource: ApiResource
@@ -50,19 +50,19 @@ class Changed(NamedTuple):
     gone: bool
 
 
-class Lost(NamedTuple):
+class BrokenOff(NamedTuple):
     """The stream broke off, for a reason, and will be asked for again."""
 
     reason: str
 
 
-News = Listed | Changed | Lost | ClusterError
+News = Listed | Changed | BrokenOff | ClusterError
 """ClusterError: there is no more to come from this source."""
 
 
 def follow(
     client: Client,
-    source: Source,
+    source: WatchSource,
     pause: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[News]:
@@ -87,7 +87,7 @@ def follow(
         except Expired:
             version = ""
         except Unreachable as error:
-            yield Lost(str(error))
+            yield BrokenOff(str(error))
         if clock() - began > LONGEST_PAUSE:
             wait = FIRST_PAUSE
         pause(wait)
@@ -148,9 +148,9 @@ def _error(status: Tree) -> ClusterError:
 class Watches:
     """Follows several sources at once, each in a thread of its own, until the block ends."""
 
-    def __init__(self, client: Client, sources: Sequence[Source]) -> None:
+    def __init__(self, client: Client, sources: Sequence[WatchSource]) -> None:
         self._client, self._sources = client, sources
-        self._news: queue.Queue[tuple[Source, News | Exception]] = queue.Queue(MOST_NEWS)
+        self._news: queue.Queue[tuple[WatchSource, News | Exception]] = queue.Queue(MOST_NEWS)
         self._over = threading.Event()
 
     def __enter__(self) -> Watches:
@@ -162,7 +162,7 @@ class Watches:
         """The threads end by themselves, at the latest with the process."""
         self._over.set()
 
-    def news(self) -> Iterator[tuple[Source, News]]:
+    def news(self) -> Iterator[tuple[WatchSource, News]]:
         """What happens, until the client's time is over."""
         while True:
             try:
@@ -173,7 +173,7 @@ class Watches:
                 raise news
             yield source, news
 
-    def _follow(self, source: Source) -> None:
+    def _follow(self, source: WatchSource) -> None:
         try:
             for news in follow(self._client, source, self._over.wait):
                 if self._over.is_set():

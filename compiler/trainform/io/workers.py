@@ -7,10 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -84,7 +81,7 @@ def in_new_interpreter(work: Callable[..., Result], *arguments: Any) -> Result:
     return result
 
 
-def _answer(writing: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _answer(writing: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """What the new interpreter does. Ctrl-C reaches the one that waits for it, which passes it on: once, so that it
     does not hit the clean-up after itself."""
     import signal

@@ -13,7 +13,7 @@ from trainform.cluster import ClusterError, NotAllowed, OutOfTime
 from trainform.cluster.client import LONGEST_PAUSE, ApiAnswer, ApiRequest, ApiStream, Broken, Client
 from trainform.cluster.deadline import Deadline
 from trainform.cluster.resource import ApiResource
-from trainform.cluster.watch import LONGEST_WATCH, Changed, Listed, Lost, News, Source, Watches, follow
+from trainform.cluster.watch import LONGEST_WATCH, BrokenOff, Changed, Listed, News, Watches, WatchSource, follow
 
 PODS = ApiResource("v1", "Pod", "pods", True)
 GONE = {"type": "ERROR", "object": {"code": 410, "message": "too old"}}
@@ -61,7 +61,7 @@ def followed(server: Server, version: str = "10", clock: Callable[[], float] = l
     """What a watch tells until the script is over."""
     client, found = Client(server.send, opening=server.opening), list[News]()
     with suppress(OutOfTime):
-        for each in follow(client, Source(PODS, "", version), server.pauses.append, clock):
+        for each in follow(client, WatchSource(PODS, "", version), server.pauses.append, clock):
             found.append(each)
     return found
 
@@ -140,8 +140,8 @@ def test_what_another_attempt_does_not_mend_ends_the_watch():
 
 
 def test_a_connection_without_streams():
-    (news,) = islice(follow(Client(Server().send), Source(PODS, "", "10")), 1)
-    assert news == Lost("this connection has no streams")
+    (news,) = islice(follow(Client(Server().send), WatchSource(PODS, "", "10")), 1)
+    assert news == BrokenOff("this connection has no streams")
 
 
 def test_several_sources_are_followed_at_once_until_the_time_is_over():
@@ -156,7 +156,7 @@ def test_several_sources_are_followed_at_once_until_the_time_is_over():
 
     server = Server([event("ADDED", "a", 11)], Broken("closed"), NotAllowed("no"))
     client = Client(server.send, deadline=Script(), opening=server.opening)
-    sources = [Source(PODS, "a", "10"), Source(PODS, "b", "10")]
+    sources = [WatchSource(PODS, "a", "10"), WatchSource(PODS, "b", "10")]
     found = []
     with Watches(client, sources) as watches:
         for _, news in watches.news():
@@ -168,7 +168,7 @@ def test_several_sources_are_followed_at_once_until_the_time_is_over():
 
 def test_a_bug_in_a_thread_is_raised_where_it_is_seen():
     client = Client(Server().send, opening=lambda request: 1 / 0)  # type: ignore[arg-type, return-value]
-    with Watches(client, [Source(PODS, "", "10")]) as watches, pytest.raises(ZeroDivisionError):
+    with Watches(client, [WatchSource(PODS, "", "10")]) as watches, pytest.raises(ZeroDivisionError):
         next(watches.news())
 
 

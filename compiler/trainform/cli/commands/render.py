@@ -78,9 +78,9 @@ def render(
     """
     if watch:
         _refuse_with_watch(jobs, form)
-        from trainform.cli.watching.loop import Rendering, watch_and_render
+        from trainform.cli.watching.loop import WatchedRender, watch_and_render
 
-        return watch_and_render(Rendering(chosen_root(root), jobs, env, keep_going, no_cache, workers))
+        return watch_and_render(WatchedRender(chosen_root(root), jobs, env, keep_going, no_cache, workers))
     if "-" in jobs:
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":

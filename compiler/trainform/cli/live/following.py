@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from trainform.cli import DIFFERS, OK
 from trainform.cli.streams import wants_colour
-from trainform.cli.terminal import print_line, print_text
+from trainform.cli.terminal import flush, print_line, print_text
 from trainform.review.live.text import headline, render_changes, render_status
 from trainform.workspace.live.follow import follow_status
 
@@ -31,7 +31,7 @@ def follow(root: str, env: Sequence[str], jobs: Sequence[str], login: Login) -> 
             told = render_changes(before, now, colour=colour) if before else render_status(now, colour=colour)
             has_changed |= bool(before and told)
             print_text(told)
-            sys.stdout.flush()
+            flush()
             before = now
             if now.has_ended:
                 break

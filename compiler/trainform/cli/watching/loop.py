@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli import OK
 from trainform.cli.options import is_quiet, is_verbose
-from trainform.cli.terminal import print_line
+from trainform.cli.terminal import flush, print_line
 from trainform.cli.watching.rounds import one_round
 from trainform.io.workers import WorkerDied, in_new_interpreter
 from trainform.workspace.watch.moments import moments, need_watchfiles
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trainform.review.diff.model import Diff
 
 
-class Rendering(NamedTuple):
+class WatchedRender(NamedTuple):
     """What a run of `render` is asked to do each time."""
 
     root: str
@@ -37,7 +37,7 @@ class Rendering(NamedTuple):
         return [*words, "--", *self.jobs]
 
 
-def watch_and_render(asked: Rendering) -> int:
+def watch_and_render(asked: WatchedRender) -> int:
     """Render at once and after each change, until KeyboardInterrupt, or InvocationError once the repository is gone."""
     need_watchfiles()
     gc.enable()  # it goes on for hours
@@ -63,7 +63,7 @@ def watch_and_render(asked: Rendering) -> int:
 def _say(line: str) -> None:
     if not is_quiet():
         print_line(line)
-        sys.stdout.flush()
+        flush()
 
 
 def _is_about_output(error: WorkerDied) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.cluster import ClusterError, NotAllowed, Unreachable
 from trainform.cluster.client import MOST_OBJECTS
 from trainform.cluster.served import Served
-from trainform.cluster.watch import Changed, Listed, Lost, Source
+from trainform.cluster.watch import BrokenOff, Changed, Listed, WatchSource
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.paths import locked_jobs
 from trainform.k8s.pulled.access import STATUS_RULES, WATCH_RULES, AccessRule
@@ -89,12 +89,12 @@ class Standing:
         self._known = {(job[1], name_of(tree)) for job, tree in rendered.own.items()} | rendered.others
         self._live = look.jobsets()
         self._workloads = look.workloads()
-        self._troubles: dict[Source, str] = {}
+        self._troubles: dict[WatchSource, str] = {}
         self._jobs: dict[Named, LiveJob] = {}
         self._judge([*self._chosen, *self._live])
 
     @property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[WatchSource]:
         """What was asked, to be watched from there on."""
         return self._look.sources
 
@@ -105,10 +105,10 @@ class Standing:
         _, context, server = self.connection
         return LiveStatus(self._environment, jobs, context, server, notes, unreadable)
 
-    def take(self, source: Source, news: News) -> None:
+    def take(self, source: WatchSource, news: News) -> None:
         """What a watch tells. Raises ClusterError if it is over, and the jobs cannot be followed without it."""
         self._troubles.pop(source, None)
-        if isinstance(news, Lost):
+        if isinstance(news, BrokenOff):
             self._troubles[source] = f"the connection was lost, and is tried again: {news.reason}"
         elif isinstance(news, ClusterError):
             self._look.tell_denied(source, news)
@@ -118,7 +118,7 @@ class Standing:
             except Unreachable as error:
                 self._troubles[source] = f"not everything is known: {error}"
 
-    def _store(self, source: Source, news: Listed | Changed) -> None:
+    def _store(self, source: WatchSource, news: Listed | Changed) -> None:
         if len(self._live) + len(self._workloads) > MOST_OBJECTS:
             raise ClusterError(f"the cluster has more than {MOST_OBJECTS:,} JobSets and Workloads")
         of_workloads = source.resource.kind == "Workload"
@@ -203,7 +203,7 @@ class _Look:
         self._client, self._namespaces = client, namespaces
         self._served = Served(client)
         self.notes: list[str] = []
-        self.sources: list[Source] = []
+        self.sources: list[WatchSource] = []
 
     def jobsets(self) -> dict[Named, Tree]:
         """Raises ClusterError if there are none to see."""
@@ -222,7 +222,7 @@ class _Look:
             self._note("why jobs are queued is not known", STATUS_RULES[1])
             return {}
 
-    def tell_denied(self, source: Source, error: ClusterError) -> None:
+    def tell_denied(self, source: WatchSource, error: ClusterError) -> None:
         """A watch is over. Raises the error if jobs cannot be followed without it."""
         jobsets, workloads = (rule for rule in WATCH_RULES if rule.verb == "watch")
         if source.resource.kind == "Workload" and isinstance(error, NotAllowed):
@@ -272,5 +272,5 @@ class _Look:
 
     def _of(self, resource: ApiResource, namespace: str) -> list[Tree]:
         trees, version = self._client.listing(resource, namespace)
-        self.sources.append(Source(resource, namespace, version))
+        self.sources.append(WatchSource(resource, namespace, version))
         return [*trees]
