@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from support.ci import ROOT
 from support.packages import site
 from support.repositories import Repository, environment, job, runtime
 from support.watching import Watch
@@ -77,6 +78,18 @@ def test_a_change_is_rendered_and_told_in_the_words_of_diff(repository):
         told = watch.wait_for("no job changes")
         assert "ml/llm in prod is as in HEAD\n" in told
         assert status(repository) == ""
+
+
+def test_the_page_shows_what_is_printed(repository):
+    page = (ROOT / "docs/watch.md").read_text()
+    shown = page.partition("$ trainform render --watch\n")[2].partition("```")[0]
+    with Watch(repository.root, "render", "--watch") as watch:
+        watch.wait_for(READY)
+        for nodes, end in ((4, "1 job restarts"), (2, "no job changes")):
+            save(repository, "jobs/llm.yaml", job("llm", nodes=nodes))
+            watch.wait_for(end)
+    lines = [line for line in watch.output.splitlines() if "trainform validate" not in line]
+    assert lines == shown.splitlines()
 
 
 def test_what_was_told_is_not_told_again(repository):

@@ -12,7 +12,7 @@ import pytest
 
 from support.repositories import Repository, environment, job, runtime
 from trainform.workspace import InvocationError
-from trainform.workspace.watch.moments import PATIENCE, SETTLE, Moment, changes_in, moments
+from trainform.workspace.watch.moments import ATTEMPTS, PATIENCE, SETTLE, Moment, WatchFailed, changes_in, moments
 from trainform.workspace.watch.places import is_input, is_missing, places_of
 
 RENDER = Moment()
@@ -237,11 +237,21 @@ def test_what_watchfiles_tells_are_paths_and_quiet_ticks(tmp_path):
     batches.close()
 
 
-def test_a_system_that_watches_no_more_folders_is_told(monkeypatch):
-    def refuse(*_folders: str, **_options: object) -> Generator[set]:
-        raise RuntimeError("OS file watch limit reached")
-        yield
+def refuse(*_folders: str, **_options: object) -> Generator[set]:
+    raise RuntimeError("OS file watch limit reached")
+    yield
 
+
+def test_a_system_that_watches_no_more_folders_is_told(repository, monkeypatch):
     monkeypatch.setattr("watchfiles.watch", refuse)
-    with pytest.raises(InvocationError, match=r"cannot watch 1 folders: OS file watch limit reached; on Linux, raise"):
-        next(changes_in(["/jobs"]))
+    with pytest.raises(InvocationError, match=r"cannot watch 4 folders: OS file watch limit reached; on Linux, raise"):
+        next(moments(str(repository.root)))
+
+
+def test_a_change_that_cannot_be_told_is_one_all_the_same(repository):
+    def fail() -> None:
+        raise WatchFailed("not UTF-8")
+
+    script = [NOTHING, *[(fail, ()), NOTHING] * 2 * ATTEMPTS]
+    found = Scripted(repository, *script).moments()
+    assert [moment for _, moment in found] == [RENDER] * (1 + 2 * ATTEMPTS)

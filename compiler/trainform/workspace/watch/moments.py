@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
+from trainform.diagnostics.order import counted
 from trainform.workspace import InvocationError
 from trainform.workspace.watch.places import Places, is_input, is_missing, places_of
 
@@ -22,9 +23,17 @@ frozen to, would be lost."""
 PATIENCE = 1.0
 """Seconds until it is told that git is waited for."""
 
+ATTEMPTS = 3
+"""How often in a row a watch may fail before it has told anything."""
+
 Changes = Callable[[Collection[str]], Generator[Collection[str]]]
 """The paths that change in these folders, bundled; nothing at least every tick. Raises FileNotFoundError if a folder is
-gone."""
+gone, and WatchFailed."""
+
+
+class WatchFailed(Exception):
+    """A system that watches no more folders, or a change that the package cannot tell, such as one of a file whose name
+    is not UTF-8."""
 
 
 class Moment(NamedTuple):
@@ -42,7 +51,7 @@ def need_watchfiles() -> None:
 
 
 def changes_in(folders: Collection[str]) -> Generator[Collection[str]]:
-    """What `watchfiles` tells. Raises InvocationError where the system watches no more folders."""
+    """What `watchfiles` tells."""
     from watchfiles import watch
 
     found = watch(
@@ -57,9 +66,9 @@ def changes_in(folders: Collection[str]) -> Generator[Collection[str]]:
         with closing(found):
             for batch in found:
                 yield [path for _, path in batch]
-    except RuntimeError as error:  # all that notify reports, such as a limit of the system
+    except RuntimeError as error:  # whatever notify reports
         advice = "on Linux, raise fs.inotify.max_user_watches, or set WATCHFILES_FORCE_POLLING=true"
-        raise InvocationError(f"cannot watch {len(folders)} folders: {error}; {advice}") from error
+        raise WatchFailed(f"cannot watch {counted(len(folders), 'folder')}: {error}; {advice}") from error
 
 
 def moments(root: str, changes: Changes = changes_in, clock: Callable[[], float] = time.monotonic) -> Generator[Moment]:
@@ -76,6 +85,8 @@ def moments(root: str, changes: Changes = changes_in, clock: Callable[[], float]
                 yield from _until_moved(places, batches, waiting)
         except FileNotFoundError:  # since we looked
             continue
+        except WatchFailed as error:
+            waiting.failed(error)
 
 
 def _until_moved(places: Places, batches: Iterator[Collection[str]], waiting: _Waiting) -> Iterator[Moment]:
@@ -99,13 +110,22 @@ class _Waiting:
         self._missing: set[str] = set()
         self._since: float | None = None
         self._told = ""
+        self._failures = 0
 
     def take(self, batch: Collection[str]) -> None:
-        """Something changed."""
+        """Something changed, or nothing."""
+        self._failures = 0
         if batch:
             self.is_due = True
             self._missing.update(batch)
             self._since = None
+
+    def failed(self, error: WatchFailed) -> None:
+        """Something changed, nobody knows what. Raises InvocationError if nothing is ever told."""
+        self.is_due = True
+        self._failures += 1
+        if self._failures >= ATTEMPTS:
+            raise InvocationError(str(error)) from error
 
     def over(self, underway: str) -> Iterator[Moment]:
         """The moment to render, if it is now; or once, what git does for so long."""
