@@ -29,17 +29,17 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Never raises."""
     if list(arguments) == ["--version"]:  # scripts ask for it often: answer without further imports
-        return reported(_print_version, arguments)
+        return reported(_print_version)
     from trainform.cli.streams import escaped_streams
 
     with escaped_streams():
-        return reported(_run, arguments)
+        return reported(lambda: _run(arguments))
 
 
-def reported(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
+def reported(command: Callable[[], int]) -> int:
     """The exit code of a command. What it raises is printed."""
     try:
-        code = command(arguments)
+        code = command()
         sys.stdout.flush()  # here, a full disk can still be reported
         return code
     except KeyboardInterrupt:
@@ -53,7 +53,7 @@ def reported(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) 
         return BUG
 
 
-def _print_version(_arguments: Sequence[str]) -> int:
+def _print_version() -> int:
     from trainform import __version__
 
     print(f"trainform {__version__}")

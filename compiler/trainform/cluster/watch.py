@@ -28,6 +28,9 @@ LONGEST_LINE = 16 << 20
 MOST_NEWS = 1000
 """News that wait to be read."""
 
+LONGEST_WAIT = 1.0
+"""Seconds of one wait for news: on some systems, Ctrl-C does not end a longer one."""
+
 
 class WatchSource(NamedTuple):
     """What is watched: a kind, in all namespaces or one, from the version of a list on; empty for a list first."""
@@ -166,9 +169,11 @@ class Watches:
         """What happens, until the client's time is over."""
         while True:
             try:
-                source, news = self._news.get(timeout=min(self._client.deadline.left(), threading.TIMEOUT_MAX))
-            except (OutOfTime, queue.Empty):
+                source, news = self._news.get(timeout=min(self._client.deadline.left(), LONGEST_WAIT))
+            except OutOfTime:
                 return
+            except queue.Empty:
+                continue
             if isinstance(news, Exception) and not isinstance(news, ClusterError):
                 raise news
             yield source, news

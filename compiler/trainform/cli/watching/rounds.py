@@ -25,17 +25,19 @@ def one_round(command: Sequence[str], root: str, env: Sequence[str], told: Diff 
     set_up_pipes()
     if run(command) != OK:
         return told
-    found = [told]
+    known = told
 
-    def tell(_arguments: Sequence[str]) -> int:
-        if (diff := _difference(root, env)) is not None:
-            found.append(diff)
-            _print(diff, told)
+    def tell() -> int:
+        nonlocal known
+        now = _difference(root, env)
+        if now is not None:
+            _print(now, told)
+            known = now
         return OK
 
     with escaped_streams():
-        reported(tell, ())
-    return found[-1]
+        reported(tell)
+    return known
 
 
 def _difference(root: str, env: Sequence[str]) -> Diff | None:
