@@ -9,11 +9,23 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 PATIENCE = 120
 """Seconds to wait for a line: machines may be busy."""
+
+
+@contextmanager
+def _interrupts_heard() -> Iterator[None]:
+    """A shell that starts tests in the background makes them ignore Ctrl-C, and with them whatever they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Watch:
@@ -22,17 +34,18 @@ class Watch:
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.output = ""
         self._lines: queue.Queue[str | None] = queue.Queue()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "trainform", *arguments],
-            cwd=folder,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="surrogateescape",
-            start_new_session=True,
-        )
+        with _interrupts_heard():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "trainform", *arguments],
+                cwd=folder,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"} | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="surrogateescape",
+                start_new_session=True,
+            )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

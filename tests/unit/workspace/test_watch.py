@@ -143,6 +143,11 @@ def test_a_file_that_stays_away_is_deleted(repository):
     assert tick == 2 + round(SETTLE / TICK)
 
 
+def test_other_files_that_change_all_the_time_put_off_no_deletion(repository):
+    script = [NOTHING, ((repository.root / "jobs/llm.yaml").unlink, ["llm.yaml"]), *[(None, ["log.txt"])] * 3]
+    assert Scripted(repository, *script).moments()[1] == (2 + round(SETTLE / TICK), RENDER)
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

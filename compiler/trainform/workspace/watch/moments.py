@@ -107,23 +107,22 @@ class _Waiting:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.is_due = True
-        self._missing: set[str] = set()
-        self._since: float | None = None
+        self._missing: dict[str, float] = {}
+        """Since when files are away."""
+        self._underway_since: float | None = None
         self._told = ""
         self._failures = 0
 
     def take(self, batch: Collection[str]) -> None:
         """Something changed, or nothing."""
         self._failures = 0
-        if batch:
-            self.is_due = True
-            self._missing.update(batch)
-            self._since = None
+        self.is_due |= bool(batch)
+        self._missing |= dict.fromkeys(filter(is_missing, batch), self._clock())
 
     def failed(self, error: WatchFailed) -> None:
         """Something changed, nobody knows what. Raises InvocationError if nothing is ever told."""
-        self.is_due = True
         self._failures += 1
+        self.is_due = True
         if self._failures >= ATTEMPTS:
             raise InvocationError(str(error)) from error
 
@@ -131,19 +130,16 @@ class _Waiting:
         """The moment to render, if it is now; or once, what git does for so long."""
         if not self.is_due:
             return
-        self._missing = set(filter(is_missing, self._missing))
-        waited = self._waited() if underway or self._missing else 0.0
+        now = self._clock()
         if underway:
-            if waited >= PATIENCE and self._told != underway:
+            if self._underway_since is None:
+                self._underway_since = now
+            if now - self._underway_since >= PATIENCE and self._told != underway:
                 self._told = underway
                 yield Moment(underway)
-        elif not self._missing or waited >= SETTLE:
-            self.is_due, self._since, self._told = False, None, ""
-            self._missing.clear()
+            return
+        waits = {path: since for path, since in self._missing.items() if now - since < SETTLE and is_missing(path)}
+        self._missing = waits
+        if not waits:
+            self.is_due, self._underway_since, self._told = False, None, ""
             yield Moment()
-
-    def _waited(self) -> float:
-        """Seconds since nothing changes and there is something to wait for."""
-        if self._since is None:
-            self._since = self._clock()
-        return self._clock() - self._since
