@@ -1,45 +1,18 @@
 #!/bin/sh
-# Tells what a change does: on standard output, in the summary of a GitHub job, and as one comment of the pull request
-# that is kept up to date. The comment needs the command gh with GH_TOKEN; PR is the pull request's number.
+# Tells what a change does; see posting.sh.
 set -eu
 # shellcheck source=ci/common.sh
 . "$(dirname "$0")/common.sh"
+# shellcheck source=ci/posting.sh
+. "$(dirname "$0")/posting.sh"
 needs diff
 
-marker="<!-- trainform diff ${TRAINFORM_ROOT:-.} -->"
-body=$(mktemp)
-trap 'rm -f "$body"' EXIT
+told=$(mktemp)
+trap 'rm -f "$told"' EXIT
 
 base=$(base_commit)
-code=0
-echo "$marker" >"$body"
-as_text run diff --base "$base" --format markdown >>"$body" || code=$?
-[ $code -le 1 ] || exit $code
-as_text cat "$body"
-[ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$body" >>"$GITHUB_STEP_SUMMARY"
-
-# The number of the comment that an earlier run made, if there is one. Anybody may write one that begins alike, and could
-# edit it once a reviewer trusts it: only those of the token's own account count.
-earlier() {
-    me=$(gh api graphql --raw-field "query={viewer{login}}" --jq .data.viewer.login) || return
-    gh api --paginate "repos/$GITHUB_REPOSITORY/issues/$PR/comments" \
-        --jq ".[] | select(.user.login == \"$me\" and (.body | startswith(\"$marker\"))) | .id"
-}
-
-comment() {
-    numbers=$(earlier) || return
-    number=${numbers%%[!0-9]*}
-    if [ -n "$number" ]; then
-        gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$number" --field "body=@$body"
-    elif [ $code -eq 1 ]; then
-        gh api --silent "repos/$GITHUB_REPOSITORY/issues/$PR/comments" --field "body=@$body"
-    fi
-}
-
-[ -n "${PR:-}" ] || exit 0
-if command -v gh >/dev/null 2>&1; then
-    # The token of a pull request from a fork may not write. The summary tells the change all the same.
-    comment || warning "gh could not comment on pull request $PR"
-else
-    warning "no comment: the command gh is not installed"
-fi
+changed=0
+echo "$marker" >"$told"
+as_text run diff --base "$base" --format markdown >>"$told" || changed=$?
+[ $changed -le 1 ] || exit $changed
+post "$told" $changed

@@ -1,4 +1,5 @@
-"""Derives compiler/trainform/k8s/schema/kubernetes.json from the models of `kubeflow-trainer-api`.
+"""Derives two files of compiler/trainform/k8s/schema from the models of `kubeflow-trainer-api`: kubernetes.json, and
+descriptions.json, which only editors need.
 
     python scripts/derive_schemas.py
 
@@ -21,7 +22,7 @@ from pydantic import BaseModel
 
 Schema = dict[str, Any]
 
-TARGET = Path(__file__).parent.parent / "compiler/trainform/k8s/schema/kubernetes.json"
+FOLDER = Path(__file__).parent.parent / "compiler/trainform/k8s/schema"
 
 ROOTS = (
     "JobsetV1alpha2JobSet",
@@ -597,6 +598,7 @@ class Derivation:
 
     def __init__(self) -> None:
         self.defs: dict[str, Schema] = {}
+        self.texts: dict[str, dict[str, str]] = {}
 
     def model(self, model: type[BaseModel]) -> Schema:
         name = short_name(model)
@@ -613,6 +615,7 @@ class Derivation:
             key = info.alias or field
             schema = self._property(name, key, info.annotation)
             properties[key] = schema | facts(name, key)
+            self.texts.setdefault(name, {})[key] = brief(info.description or "")
             if info.is_required():
                 required.append(key)
             elif is_go_value(model, key, schema):
@@ -646,6 +649,19 @@ class Derivation:
         if value is Any:
             return OPEN if key == "fieldsV1" else EMPTY
         return {"type": "object", "additionalProperties": self._type(key, value)}
+
+
+LONGEST_TEXT = 240
+
+
+def brief(text: str) -> str:
+    """The first sentences of a description, as many as an editor shows without scrolling: at least one."""
+    first, *others = re.split(r"(?<=[a-z0-9)\]`'\"]\.) +(?=[A-Z])", " ".join(text.split()))
+    for each in others:
+        if len(first) + len(each) >= LONGEST_TEXT:
+            break
+        first += f" {each}"
+    return first
 
 
 def facts(owner: str, key: str) -> Schema:
@@ -759,18 +775,33 @@ COMPANION_KINDS: dict[str, Schema] = {
 }
 
 
+def derivation() -> Derivation:
+    found = Derivation()
+    for root in ROOTS:
+        found.model(getattr(models, root))
+    return found
+
+
 def derive() -> dict[str, Schema]:
     """Every `$def`, sorted by name."""
-    derivation = Derivation()
-    for root in ROOTS:
-        derivation.model(getattr(models, root))
     written = {name: hand_written(name, schema) for name, schema in HAND_WRITTEN.items()}
-    return dict(sorted((derivation.defs | written | FACT_KINDS | COMPANION_KINDS).items()))
+    return dict(sorted((derivation().defs | written | FACT_KINDS | COMPANION_KINDS).items()))
+
+
+def describe() -> dict[str, dict[str, str]]:
+    """What upstream says of each field, by type and field; fields without a text are left out."""
+    found = {name: {key: text for key, text in texts.items() if text} for name, texts in derivation().texts.items()}
+    return {name: texts for name, texts in sorted(found.items()) if texts}
+
+
+def lines(entries: dict[str, Any]) -> str:
+    """The entries of a JSON object, one to a line."""
+    return ",\n".join(f"{json.dumps(name)}:{json.dumps(each, separators=(',', ':'))}" for name, each in entries.items())
 
 
 def main() -> None:
-    lines = (f"{json.dumps(name)}:{json.dumps(schema, separators=(',', ':'))}" for name, schema in derive().items())
-    TARGET.write_text('{"$defs":{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    (FOLDER / "kubernetes.json").write_text(f'{{"$defs":{{\n{lines(derive())}\n}}}}\n', encoding="utf-8")
+    (FOLDER / "descriptions.json").write_text(f"{{\n{lines(describe())}\n}}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pathlib import Path
 from pages.codes import index
 from pages.commands import commands
 from pages.given import page
-from pages.keys import environment_keys, settings_keys
+from pages.keys import environment_keys, job_keys, settings_keys
 from pages.plugin_api import reference
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,6 +16,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "codes/README.md": index,
     "commands.md": commands,
     "environment-keys.md": environment_keys,
+    "job-keys.md": job_keys,
     "plugin-api.md": reference,
     "settings.md": settings_keys,
     "variables.md": page,

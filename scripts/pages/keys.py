@@ -1,22 +1,31 @@
-"""The references of every key of an Environment and of `trainform.yaml`, in the words of their models."""
+"""The references of every key of our kinds and of `trainform.yaml`, in the words of their models."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NamedTuple, get_args, get_origin, is_typeddict
 
-from pages.field_docs import field_docs
-from trainform.api.base import Model
+from trainform.api.base import Metadata, Model
 from trainform.api.environment import EnvironmentMetadata, EnvironmentSpec
+from trainform.api.runtime import RuntimeSpec
+from trainform.api.trainjob import RuntimePatch, TrainJobSpec
 from trainform.io.settings import SettingsFile
+from trainform.workspace.json_schema.models import fields
+from trainform.workspace.json_schema.texts import field_texts
 
 ENVIRONMENT = """\
 # Every key of an Environment
 
 What `environments/<env>/environment.yaml` may hold, generated from the code. [Environments](environments.md) explains
-what each key is for. `runtimePatches` has the fields of a TrainJob's.
+what each key is for. `runtimePatches` has the fields of
+[a TrainJob's](job-keys.md).
+"""
+JOB = """\
+# Every key of a TrainJob and a runtime
+
+What `jobs/**/*.yaml` and `runtimes/*.yaml` may hold, generated from the code. Where a mapping is Kubernetes' own, such
+as the JobSet in `spec.template.spec`, [an editor](editor.md) shows what is in it.
 """
 SETTINGS = """\
 # Every key of trainform.yaml
@@ -33,9 +42,7 @@ plugins:
 """
 REQUIRED = "required"
 
-_OF_KUBERNETES = "trainform.api.trainjob"
 _TYPES = {bool: "boolean", int: "integer", str: "text", dict: "mapping"}
-_TEXT = re.compile(r"(?P<meaning>.*?)(?: Default: (?P<default>.*?)\.)?(?P<example> Example: .*)?")
 
 
 class Key(NamedTuple):
@@ -48,26 +55,33 @@ class Key(NamedTuple):
 
 
 def environment_keys() -> str:
-    metadata, spec = keys("metadata", EnvironmentMetadata), keys("spec", EnvironmentSpec)
+    metadata, spec = keys("metadata", EnvironmentMetadata), keys("spec", EnvironmentSpec, {RuntimePatch})
     sections = groupby(spec, lambda key: key.path.partition(".")[2].partition(".")[0].removesuffix("[]"))
     tables = [_section("metadata", metadata), *(_section(f"spec.{name}", found) for name, found in sections)]
     return "\n".join([ENVIRONMENT, *tables])
+
+
+def job_keys() -> str:
+    metadata = _section("metadata", keys("metadata", Metadata))
+    job = _section("spec of a TrainJob", keys("spec", TrainJobSpec))
+    runtime = _section("spec of a TrainingRuntime or ClusterTrainingRuntime", keys("spec", RuntimeSpec))
+    return "\n".join([JOB, metadata, job, runtime])
 
 
 def settings_keys() -> str:
     return "\n".join([SETTINGS, *map(_item, keys("", SettingsFile)), ""])
 
 
-def keys(path: str, kind: type) -> Iterator[Key]:
-    """Every key below `path`, in the order of the models."""
-    docs = field_docs(kind)
-    for name, annotation in _fields(kind):
-        text = _TEXT.fullmatch(docs[name])
-        assert text, docs[name]
+def keys(path: str, kind: type, apart: Set[type] = frozenset()) -> Iterator[Key]:
+    """Every key below `path`, in the order of the models. Those of the models `apart` stand on another page."""
+    texts = field_texts(kind)
+    for name, annotation, *_ in fields(kind):
+        text = texts[name]
         below = f"{path}.{name}".removeprefix(".")
-        yield Key(below, _type(annotation), text["default"] or REQUIRED, text["meaning"] + (text["example"] or ""))
+        example = f" Example: {text.example}" if text.example else ""
+        yield Key(below, _type(annotation), text.default or REQUIRED, text.meaning + example)
         for inner, suffix in _models(annotation):
-            yield from keys(below + suffix, inner)
+            yield from keys(below + suffix, inner, apart) if inner not in apart else ()
 
 
 def _section(title: str, found: Iterator[Key]) -> str:
@@ -80,18 +94,10 @@ def _item(key: Key) -> str:
     return f"- **`{key.path}`** · {key.type} · {default}<br>\n  {key.meaning}"
 
 
-def _fields(kind: type) -> Iterator[tuple[str, Any]]:
-    """The keys of a model or of a typed mapping, each with its type."""
-    if issubclass(kind, Model):
-        yield from ((field.alias or name, field.annotation) for name, field in kind.model_fields.items())
-    else:
-        yield from get_type_hints(kind).items()
-
-
 def _type(annotation: Any) -> str:
     """The type in the words of YAML."""
     if get_origin(annotation) is Literal:
-        return " | ".join(f"`{choice}`" for choice in get_args(annotation))
+        return " | ".join(f"`{choice}`" for choice in get_args(annotation) if choice)
     inner = [each for each in get_args(annotation) if each is not type(None)]
     if get_origin(annotation) is list:
         return f"list of {_type(inner[0])}"
@@ -107,8 +113,7 @@ def _type(annotation: Any) -> str:
 def _models(annotation: Any, suffix: str = "") -> Iterator[tuple[type, str]]:
     """The models of ours in a type, and what a path has after the key to reach them."""
     if is_typeddict(annotation) or (isinstance(annotation, type) and issubclass(annotation, Model)):
-        if annotation.__module__ != _OF_KUBERNETES:
-            yield annotation, suffix
+        yield annotation, suffix
         return
     origin = get_origin(annotation)
     suffix += {list: "[]", dict: ".<name>"}.get(origin, "") if origin in (list, dict) else ""

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 COMPILER = ROOT / "compiler" / "trainform"
 PLUGINS = ROOT / "plugins" / "trainform_plugins"
 
-EDGE = {"cli", "cluster", "installed.py", "io", "keys", "local", "sdk", "testing.py", "workspace"}
-INNER = {"local/plan"}
+EDGE = {"cli", "cluster", "editor", "installed.py", "io", "keys", "local", "sdk", "testing.py", "workspace"}
+INNER = {"editor/features", "local/plan"}
 """Pure parts of rooms at the edge."""
 WORLDLY_MODULES = {
     "asyncio", "ctypes", "datetime", "fileinput", "getpass", "glob", "http", "io", "locale", "os", "pathlib",
@@ -160,6 +160,9 @@ def test_only_known_modules_start_git_workers_and_containers(path):
         STARTS_GIT: {"subprocess"},
         WORKERS: {"concurrent.futures.process", "multiprocessing"},
         COMPILER / "cluster" / "connection.py": {"concurrent.futures"},  # a Future, for the answer of a thread
+        COMPILER / "editor" / "session.py": {"concurrent.futures"},  # likewise
+        COMPILER / "editor" / "previews.py": {"asyncio"},  # the pause before previews are rendered again
+        COMPILER / "editor" / "server.py": {"asyncio"},  # the loop that reads messages
         **STARTS_CONTAINERS,
     }
     assert set(started(path.read_text())) <= allowed.get(path, set())

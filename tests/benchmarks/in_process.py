@@ -19,7 +19,7 @@ from trainform.core.compile import compile_documents
 from trainform.installed import load_plugins
 from trainform.source import Document, load
 
-ROUNDS = 15
+ROUNDS = 4
 
 
 def main() -> None:

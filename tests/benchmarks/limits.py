@@ -7,13 +7,13 @@ kustomize shows what a user feels. Time for ten times as many jobs shows what do
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import fleet, peers, starts
-from benchmarks.marks import PROCESSES, mixed
-from benchmarks.measure import Figures, Taken
+from benchmarks.marks import IN_PROCESS, PROCESSES, mixed
+from benchmarks.measure import REFERENCE, Figures, Taken
 
 FILE = Path(__file__).with_name("limits.json")
 TOLERANCE, TOLERANCE_OF_GROWTH, TOLERANCE_OF_MEMORY = 2.2, 1.8, 1.6
@@ -38,18 +38,18 @@ def ratios(figures: Figures) -> Ratios:
     profile has no reference loop beside it, and no limits."""
     sizes = sorted(int(group.removeprefix("mixed-")) for group in figures if group.startswith("mixed-"))
     smaller = {mixed(jobs) for jobs in sizes[:-1]}
-    groups = {group: taken for group, taken in figures.items() if group not in smaller and fleet.REFERENCE in taken}
+    groups = {group: taken for group, taken in figures.items() if group not in smaller and REFERENCE in taken}
     found = dict(pair for group, taken in groups.items() for pair in _of_group(group, taken))
     return {**found, **(dict(_growth(figures, sizes[0], sizes[-1])) if smaller else {})}
 
 
 def _of_group(group: str, taken: Mapping[str, Taken]) -> Iterator[tuple[str, float]]:
-    loop = taken[fleet.REFERENCE]
-    base, title = (taken[starts.PYTHON], starts.PYTHON) if group == PROCESSES else (loop, fleet.REFERENCE)
+    of_python = group == PROCESSES
+    base, title = (taken[starts.PYTHON], starts.PYTHON) if of_python else (taken[REFERENCE], REFERENCE)
     for name, each in taken.items():
-        if name in PEERS or name in (fleet.REFERENCE, starts.PYTHON):
+        if name in PEERS or name in (REFERENCE, starts.PYTHON):
             continue
-        yield f"{group}: {name}, CPU / {title}", each.cpu / base.cpu
+        yield f"{group}: {name}, CPU / {title}", each.cpu / base.cpu if of_python else each.loops
         if each.memory:
             yield f"{group}: {name}, memory / {title}", each.memory / base.memory
     if peers.KUSTOMIZE in taken:
@@ -58,9 +58,9 @@ def _of_group(group: str, taken: Mapping[str, Taken]) -> Iterator[tuple[str, flo
 
 
 def _growth(figures: Figures, few: int, many: int) -> Iterator[tuple[str, float]]:
-    """CPU for each job of the largest repository, against that of the smallest."""
+    """CPU for each job of the largest repository, against that of the smallest; both in loops that ran beside them."""
     for name in GROW:
-        small, large = (figures[mixed(size)][name].cpu / size for size in (few, many))
+        small, large = (figures[mixed(size)][name].loops / size for size in (few, many))
         yield f"{name}{GROWTH}, {many} / {few} jobs", large / small
 
 
@@ -76,6 +76,15 @@ def hold(found: Ratios, limits: Mapping[str, float]) -> Outcome:
             failures.append(f"{name}: {found[name]:.3g} is over the limit of {limit:.3g}")
     notes += [f"{name}: {ratio:.3g}, without a limit" for name, ratio in found.items() if name not in limits]
     return Outcome(failures, notes)
+
+
+def parts(failures: Sequence[str]) -> list[str]:
+    """The parts of a run that measure what failed."""
+    of_group = {PROCESSES: "starts", IN_PROCESS: "starts", "torch-": "peers"}
+    found = [
+        next((of_group[group] for group in of_group if failure.startswith(group)), "mixed") for failure in failures
+    ]
+    return sorted(set(found))
 
 
 def read_limits() -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from benchmarks import engines, fleet, peers, starts
-from benchmarks.measure import Figures, Taken
+from benchmarks.measure import REFERENCE, Figures, Taken
 
 PROCESSES, IN_PROCESS = "processes", "in process"
 
@@ -103,7 +103,7 @@ def _peak_memory(jobs: int) -> Callable[[Figures], float]:
     """MB of the largest process of any command."""
 
     def of_trainform(figures: Figures) -> list[Taken]:
-        return [taken for name, taken in figures[mixed(jobs)].items() if name != fleet.REFERENCE]
+        return [taken for name, taken in figures[mixed(jobs)].items() if name != REFERENCE]
 
     return lambda figures: max(taken.memory for taken in of_trainform(figures)) / 1e6
 

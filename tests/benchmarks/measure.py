@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
+REFERENCE = "reference loop"
 SETTINGS_OF_PYTHON = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
@@ -19,12 +20,13 @@ class Taken:
     """What a process took: `wall` and `cpu` in seconds, `memory` in bytes.
 
     `cpu` is user and system time with that of all children; `memory` is the peak of the largest single process,
-    children included.
+    children included. `loops` is `cpu` in reference loops that ran just before and just after; 0 where none did.
     """
 
     wall: float
     cpu: float
     memory: int = 0
+    loops: float = 0
 
 
 # What was measured: by group (such as "mixed-1000") and by name.
@@ -81,22 +83,29 @@ def in_turns(rounds: int, steps: Mapping[str, Callable[[], Taken]], title: str =
 
 
 def one_round(steps: Mapping[str, Callable[[], Taken]], title: str) -> dict[str, Taken]:
-    taken = {}
+    """All steps once. Where the reference loop is the first of them, it runs again after each: the speed of a shared
+    machine changes within seconds, so only what ran beside a step is a measure of it."""
+    taken: dict[str, Taken] = {}
+    loops = []
     for name, step in steps.items():
         taken[name] = step()
         tell(f"{title}: {name}: {taken[name].wall * 1000:,.0f} ms")
-    return taken
+        if REFERENCE in taken:
+            loops.append(taken[name] if name == REFERENCE else steps[REFERENCE]())
+            beside = [loop.cpu for loop in loops[-2:]]
+            taken[name] = replace(taken[name], loops=taken[name].cpu / (sum(beside) / len(beside)))
+    return {**taken, **({REFERENCE: _best(loops)} if loops else {})}
 
 
 def best(rounds: Sequence[Mapping[str, Taken]]) -> dict[str, Taken]:
-    """The least wall time, the least CPU time and the most memory of each name."""
+    """The least wall time, the least CPU time, also in loops, and the most memory of each name."""
     names = dict.fromkeys(name for each in rounds for name in each)
     return {name: _best([each[name] for each in rounds if name in each]) for name in names}
 
 
 def _best(taken: Sequence[Taken]) -> Taken:
-    wall, cpu, memory = ([getattr(each, name) for each in taken] for name in ("wall", "cpu", "memory"))
-    return Taken(min(wall), min(cpu), max(memory))
+    wall, cpu, memory, loops = ([getattr(each, name) for each in taken] for name in ("wall", "cpu", "memory", "loops"))
+    return Taken(min(wall), min(cpu), max(memory), min(filter(None, loops), default=0))
 
 
 def tell(progress: str) -> None:

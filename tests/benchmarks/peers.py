@@ -19,9 +19,8 @@ import yaml
 
 from benchmarks.generate import PREFIX, TORCH, File, Job, job_text, runtime_text, torch_files, write
 from benchmarks.install import Peers
-from benchmarks.measure import Bench, Taken, in_turns, tell
+from benchmarks.measure import REFERENCE, Bench, Taken, in_turns, tell
 
-REFERENCE = "reference loop"
 RENDER = "trainform render, cold"
 KUSTOMIZE = "kubectl kustomize, one kustomization"
 OVERLAY = "kubectl kustomize, base and overlay"

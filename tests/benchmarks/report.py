@@ -12,7 +12,7 @@ import jinja2
 from benchmarks import engines, fleet, peers, pictures, profile, starts
 from benchmarks.install import FOLDER, PROJECT
 from benchmarks.marks import IN_PROCESS, PROCESSES, Verdict
-from benchmarks.measure import Figures, Taken
+from benchmarks.measure import REFERENCE, Figures, Taken
 
 DOCS = PROJECT / "docs"
 PAGE = DOCS / "performance.md"
@@ -143,7 +143,7 @@ def time_per_job(result: Result) -> dict[str, list[tuple[float, float]]]:
 
 
 def peer_times(result: Result) -> dict[str, float]:
-    return {name: taken.wall * 1_000 for name, taken in result.torch.items() if name != fleet.REFERENCE}
+    return {name: taken.wall * 1_000 for name, taken in result.torch.items() if name != REFERENCE}
 
 
 def marks_table(result: Result) -> Table:
@@ -180,7 +180,7 @@ def fleet_table(result: Result, column: Callable[[Taken], str]) -> Table:
 def peers_table(result: Result) -> Table:
     cold = result.torch.get(peers.RENDER)
     rows = [
-        [*_row(name, taken), f"{taken.wall / cold.wall:.2f} x" if cold and name != peers.REFERENCE else ""]
+        [*_row(name, taken), f"{taken.wall / cold.wall:.2f} x" if cold and name != REFERENCE else ""]
         for name, taken in result.torch.items()
     ]
     return [["", *COLUMNS, "relative to trainform"], *rows]
@@ -192,14 +192,14 @@ def starts_table(result: Result) -> Table:
     rows = [
         [*_row(name, each), f"{(each.wall - python.wall) * 1_000:+.0f} ms" if python else ""]
         for name, each in taken.items()
-        if name != starts.REFERENCE
+        if name != REFERENCE
     ]
     return [["", *COLUMNS, "minus python"], *rows]
 
 
 def compile_table(result: Result) -> Table:
     taken = result.figures.get(IN_PROCESS, {})
-    rows = [[name, f"{each.wall * 1_000:.3f} ms"] for name, each in taken.items() if name != starts.REFERENCE]
+    rows = [[name, f"{each.wall * 1_000:.3f} ms"] for name, each in taken.items() if name != REFERENCE]
     return [["from parsed documents to objects", "per job"], *rows]
 
 

@@ -1,4 +1,4 @@
-"""`ci/comment.sh`: one comment of a pull request, kept up to date."""
+"""`ci/comment.sh` and `ci/pull-request.sh`: one comment of a pull request, kept up to date."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from support.ci import changed, program, sh
+from unit.cli.conftest import job
 
 
 def calls(github) -> list[str]:
@@ -64,6 +67,38 @@ def test_a_token_that_may_not_comment_fails_nothing(checkout, github, tmp_path):
     ran = sh("comment", checkout, github, PR="7")
     assert ran.returncode == 0
     assert ran.stderr.endswith("HTTP 403\n::warning title=trainform::gh could not comment on pull request 7\n")
+
+
+def test_one_process_tells_what_three_scripts_tell(checkout, github):
+    """Findings, the verdict of check, the summary and the comment, and the highest exit code."""
+    changed(checkout, github)
+    (checkout / "jobs" / "llm.yaml").write_text(job(nodes=3))
+    summary = Path(github["GITHUB_STEP_SUMMARY"])
+    scripts = ("validate", "check", "comment")
+    apart = [sh(script, checkout, github, PR="7", TRAINFORM_FAIL_ON="info") for script in scripts]
+    told, commands = summary.read_text(), calls(github)
+    summary.unlink()
+    Path(github["GH_LOG"]).unlink()
+    ran = sh("pull-request", checkout, github, PR="7", TRAINFORM_FAIL_ON="info", TRAINFORM_SARIF="out.sarif")
+    assert ran.stdout == "".join(each.stdout for each in apart)
+    assert ran.returncode == max(each.returncode for each in apart) == 1
+    assert "::error title=trainform::what is committed is not what the jobs compile to" in ran.stderr
+    assert (summary.read_text(), calls(github)) == (told, commands)
+    assert '"2.1.0"' in (checkout / "out.sarif").read_text()
+
+
+def test_one_process_leaves_no_comment_after_an_error(checkout, github):
+    (checkout / "jobs" / "llm.yaml").write_text(job(nodes="many"))
+    ran = sh("pull-request", checkout, github, PR="7")
+    assert ran.returncode == 2
+    assert ran.stdout.startswith("::error file=jobs/llm.yaml,")
+    assert calls(github) == []
+
+
+@pytest.mark.parametrize("earlier", ["", "41"])
+def test_one_process_begins_no_comment_where_nothing_changes(checkout, github, earlier):
+    assert sh("pull-request", checkout, github, PR="7", GH_EARLIER=earlier).returncode == 0
+    assert ["PATCH" in line for line in calls(github)[2:]] == [True] * bool(earlier)
 
 
 def test_a_base_that_does_not_exist(checkout, github):

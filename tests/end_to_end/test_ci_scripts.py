@@ -32,7 +32,7 @@ def test_install_asks_pip(tmp_path, environment):
     assert ran.stdout.startswith("trainform ")
 
 
-@pytest.mark.parametrize("script", ["validate", "render", "check", "comment"])
+@pytest.mark.parametrize("script", ["validate", "render", "check", "comment", "pull-request"])
 def test_a_version_without_the_command_says_so(tmp_path, environment, script):
     program(tmp_path / "bin", "trainform", "#!/bin/sh\nexit 2\n")
     ran = sh(script, tmp_path, environment)

@@ -73,13 +73,13 @@ def test_a_program_that_is_not_here_is_told_by_its_name(repository):
     """PATH is searched folder by folder: the error of the last one would name a file that nobody expects."""
     repository.steps(trainer({**container(""), "command": ["no-such-program", "train.py"]}, job=AT_ONCE))
     ran = repository.run()
-    assert ran.code == 127
+    assert ran.code == 128
     told = "cannot start no-such-program: it is in no folder of PATH; activate the environment that has it"
     assert ran.lines("node-0-0") == [told]
 
 
 @pytest.mark.parametrize(
-    ("program", "code", "reason"), [("/no/such", 127, "No such file or directory"), ("/tmp", 126, "Permission denied")]
+    ("program", "code", "reason"), [("/no/such", 128, "No such file or directory"), ("/tmp", 128, "Permission denied")]
 )
 def test_a_program_that_is_named_by_its_path_and_cannot_start(repository, program, code, reason):
     repository.steps(trainer({**container(""), "command": [program]}, job=AT_ONCE))

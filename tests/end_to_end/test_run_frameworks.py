@@ -1,16 +1,16 @@
 """`trainform run` with the real programs of other frameworks: Open MPI over sshd, JAX, XGBoost. Each test needs what it
-is about: Debian's openmpi-bin and openssh-server, or the package jax or xgboost."""
+is about: Debian's openmpi-bin and openssh-server, or the package jax or xgboost, which `--with-torch` installs."""
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
 import pytest
 
+from support.frameworks import networks_apart, require
 from support.local_runs import LocalRepository, Tree, config_map, step
 
 PROGRAMS = Path(__file__).parents[1] / "support" / "programs"
@@ -78,23 +78,23 @@ def test_mpirun_reaches_its_nodes_over_sshd_with_the_rendered_keys_and_hostfile(
     ]
 
 
-@pytest.mark.skipif(find_spec("jax") is None, reason="needs jax")
 def test_jax_processes_meet_at_their_coordinator(tmp_path):
+    require("jax")
     repository = LocalRepository(tmp_path)
     command = [sys.executable, str(PROGRAMS / "jax_sum.py")]
     env = [{"name": "JAX_PLATFORMS", "value": "cpu"}]
     repository.job("jax-distributed", {"image": "example/jax:1", "numNodes": 2, "command": command, "env": env})
-    ran = repository.run("--timeout", "180")
+    ran = repository.run("--timeout", "180", *networks_apart())
     assert ran.code == 0, f"{ran.out}\n{ran.err}"
     assert ["process 0 of 2: 3" in ran.lines("node-0-0"), "process 1 of 2: 3" in ran.lines("node-0-1")] == [True, True]
 
 
-@pytest.mark.skipif(find_spec("xgboost") is None, reason="needs xgboost")
 def test_workers_of_xgboost_meet_at_the_tracker(tmp_path):
+    require("xgboost")
     repository = LocalRepository(tmp_path)
     command = [sys.executable, str(PROGRAMS / "xgboost_fit.py")]
     repository.job("xgboost-distributed", {"image": "example/xgboost:1", "numNodes": 2, "command": command})
-    ran = repository.run("--timeout", "180")
+    ran = repository.run("--timeout", "180", *networks_apart())
     assert ran.code == 0, f"{ran.out}\n{ran.err}"
     assert sorted(line for line in ran.out.splitlines() if "rounds" in line and "worker" in line) == [
         "node-0-0 | worker 0 of 2: 5 rounds",

@@ -32,7 +32,7 @@ class Failure(NamedTuple):
 EXIT_CODES = {
     **dict.fromkeys(("render", "explain", "report", "upgrade", "rerun", "keys", "init", "krm", "cmp"), (0, 2)),
     **dict.fromkeys(("check", "diff", "capacity", "validate"), (0, 1, 2)),
-    **dict.fromkeys(("runtimes", "plugins", "completion", "migrate"), (0, 2)),
+    **dict.fromkeys(("runtimes", "plugins", "completion", "migrate", "schema"), (0, 2)),
 }
 
 READS_ONLY = ("validate", "check", "diff", "explain", "capacity", "report", "krm", "cmp", "runtimes", "plugins")

@@ -129,8 +129,8 @@ def _replace_folder(files: dict[str, Entry], path: str, chance: random.Random) -
 def _step(files: dict[str, Entry], has_git: bool, chance: random.Random) -> Step:
     command = chance.choices(
         ("render", "validate", "check", "diff", "report", "explain", "capacity", "upgrade", "rerun", "keys", "krm",
-         "cmp", "runtimes", "init", "stream"),
-        (25, 12, 10, 10 if has_git else 3, 4, 7, 6, 6, 5, 4, 5, 3, 3, 2, 8),
+         "cmp", "runtimes", "init", "stream", "schema"),
+        (25, 12, 10, 10 if has_git else 3, 4, 7, 6, 6, 5, 4, 5, 3, 3, 2, 8, 2),
     )[0]  # fmt: skip
     if command == "stream":
         form = chance.choice(((), ("--format", "json"), ("--format", "yaml")))
@@ -158,6 +158,8 @@ def _arguments(command: str, files: dict[str, Entry], chance: random.Random) -> 
             "--engine",
             chance.choice(("none", "argocd", "flux")),
         )
+    if command == "schema":
+        return chance.choice((("--editor",), ("--editor",), ("any",), ()))
     if command in ("explain", "rerun"):
         field = (chance.choice(("spec", "spec.replicatedJobs[0]", "[", "\x1b", "JobSet", "")),)
         return (_job(files, chance), *(field if command == "explain" and chance.random() < 0.4 else ()))
@@ -182,7 +184,7 @@ def _options(command: str, files: dict[str, Entry], chance: random.Random) -> tu
         options += chance.choice((("--workers", "2"), ("--shard", "1/2"), ("--shard", "x")))
     if command == "upgrade" and chance.random() < 0.3:
         options += ("--dry-run",)
-    if command != "init" and chance.random() < 0.1:
+    if command not in ("init", "schema") and chance.random() < 0.1:
         options += ("--env", _environment(files, chance))
     return options
 

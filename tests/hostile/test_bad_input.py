@@ -32,6 +32,7 @@ COMMANDS = (
     ("rerun", "llm"),
     ("keys",),
     ("runtimes",),
+    ("schema", "--editor"),
     ("cmp", "generate"),
     ("cmp", "parameters"),
 )

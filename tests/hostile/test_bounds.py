@@ -97,7 +97,64 @@ def json_patch(path: str, count: int) -> str:
 ALIASES = "a: &a [{}]\nb: &b [{}]\nc: [{}]\n".format("x," * 100, "*a," * 100, "*b," * 90)
 """A document that expands to 900,000 nodes."""
 
+
+def config_map(keys: int) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": numbered_text("key", keys)}
+
+
+def numbered_text(stem: str, count: int) -> dict[str, str]:
+    return dict.fromkeys((f"{stem}{number}" for number in range(count)), "")
+
+
+def mounting(items: int) -> dict[str, Any]:
+    """A job that mounts keys of a ConfigMap, which lacks them."""
+    wanted = [{"key": f"kye{number}", "path": f"p{number}"} for number in range(items)]
+    node = {"name": "node", "volumeMounts": [{"name": "v", "mountPath": "/v"}]}
+    return pod_patch({"volumes": [{"name": "v", "configMap": {"name": "c", "items": wanted}}], "containers": [node]})
+
+
+def reading(containers: int) -> dict[str, Any]:
+    """A runtime whose containers have as many variables as they may, each from another ConfigMap."""
+    images = ({"name": f"c{number}", "image": "example/img:1"} for number in range(containers))
+    pods = {"initContainers": [{**each, "env": [*map(variable, range(128))]} for each in images]}
+    step = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    pods["containers"] = [{"name": "node", "image": "example/img:1"}]
+    replicated = {"name": "node", "template": {"metadata": step, "spec": {"template": {"spec": pods}}}}
+    return {**runtime("r"), "spec": {"template": {"spec": {"replicatedJobs": [replicated]}}}}
+
+
+def variable(number: int) -> dict[str, Any]:
+    return {"name": f"A{number}", "valueFrom": {"configMapKeyRef": {"name": f"cnofig-{number}", "key": "a"}}}
+
+
+def listing(names: int) -> dict[str, Any]:
+    listed = {"kind": "ConfigMap", "namespace": "ml", "names": [f"config-{number}" for number in range(names)]}
+    return environment(cluster={"objects": [listed]})
+
+
 INPUTS = {
+    "keys that a ConfigMap of many lacks": (
+        stream([mounting(items=10_000), config_map(60_000)]),
+        b"ConfigMap c lacks 9980 more keys",
+    ),
+    "keys that are nearly those of a ConfigMap": (
+        stream([mounting(items=10_000), config_map(900)]),
+        b"ConfigMap c lacks 9980 more keys",
+    ),
+    "objects that are not listed, but nearly": (
+        stream([listing(900), reading(60), job(runtime="r")]),
+        b"namespace ml has no ConfigMap 'cnofig-",
+    ),
+    "objects that are not here, but nearly": (
+        stream(
+            [
+                reading(60),
+                job(runtime="r"),
+                *({**config_map(1), "metadata": {"name": f"config-{n}"}} for n in range(900)),
+            ]
+        ),
+        b"nothing here provides ConfigMap",
+    ),
     "unknown fields of a job": (stream([job(**numbered("numNodes", 100_000))]), b"and 99,900 more unknown fields"),
     "unknown fields of a pod": (stream([pod_patch(numbered("volume", 100_000))]), b"and 99,900 more unknown fields"),
     "an unknown field in each of many entries": (
@@ -296,6 +353,17 @@ def test_what_is_no_regular_expression_is_told(pattern, why):
     with pytest.raises(RegexError) as error:
         compile_regex(pattern)
     assert why in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a/" * 100_000 + "**", "**/a/" * 20_000, "*a" * 20_000], ids=["folders", "any", "names"]
+)
+def test_a_path_pattern_is_no_longer_than_a_path(pattern):
+    given = stream([environment(jobs={"paths": [pattern]}), JOB])
+    taken = trainform("validate", "-", stdin=given)
+    assert (taken.code, b"TF151" in taken.out, b"at most 4,096 characters" in taken.out) == (2, True, True)
+    assert len(taken.out) < 10_000
+    assert taken.is_bounded, taken[-2:]
 
 
 @pytest.mark.parametrize("pattern", ["**/" * 100 + "x", "*a" * 2_000, "*a/" * 300 + "**/*b*c*d"])

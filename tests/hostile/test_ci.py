@@ -90,6 +90,7 @@ MODULES = (
         ("install", MODULES),
         ("validate", MODULES),
         ("check", MODULES),
+        ("pull-request", MODULES),
     ],
 )
 def test_no_script_imports_from_the_checkout(checkout, script, modules):
@@ -146,22 +147,22 @@ def test_a_package_that_lies_in_the_checkout_brings_no_plugin(checkout):
 # What is written.
 
 
+@pytest.mark.parametrize("script", ["validate", "pull-request"])
 @pytest.mark.parametrize("variable", ["TRAINFORM_SARIF", "TRAINFORM_JUNIT"])
 @pytest.mark.parametrize("place", ["out.xml", "reports/out.xml"])
-def test_no_report_is_written_through_a_link(checkout, variable, place):
+def test_no_report_is_written_through_a_link(checkout, script, variable, place):
     victim = checkout.folder / "victim"
     victim.mkdir()
     (victim / "out.xml").write_text("mine")
     link = checkout.root / place.split("/")[0]
     link.symlink_to(victim if "/" in place else victim / "out.xml")
-    ran = checkout.shell("validate", **{variable: place})
+    ran = checkout.shell(script, **{variable: place})
     assert (victim / "out.xml").read_text() == "mine"
     assert ran.returncode == (2 if "/" in place else 0), ran.stderr
     assert "/" in place or not link.is_symlink()
 
 
-@pytest.mark.parametrize("name", ["trainform-validate", "trainform-diff"])
-def test_no_artifact_for_gitlab_is_written_through_a_link(checkout, name):
+def test_no_artifact_for_gitlab_is_written_through_a_link(checkout):
     import yaml
 
     victim = checkout.folder / "victim"
@@ -169,7 +170,7 @@ def test_no_artifact_for_gitlab_is_written_through_a_link(checkout, name):
     for file in ("trainform-junit.xml", "trainform-diff.md"):
         (checkout.root / file).symlink_to(victim)
     _, jobs = yaml.safe_load_all((ROOT / "ci/gitlab.yml").read_text())
-    lines = "\n".join(jobs[name]["script"]).replace("$[[ inputs.root ]]", ".")
+    lines = "\n".join(jobs["trainform-merge-request"]["script"]).replace("$[[ inputs.root ]]", ".")
     variables = {"PATH": f"{checkout.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": checkout.path}
     variables["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = "HEAD"
     ran = subprocess.run(["sh", "-e", "-c", lines], cwd=checkout.root, env=variables, capture_output=True, check=False)

@@ -30,6 +30,7 @@ from trainform.review.live.dry_run import as_engines_apply, changes
 from trainform.review.live.judge import first_failed, is_orphan, judged
 from trainform.review.live.model import LiveStatus
 from trainform.review.live.text import render_status
+from trainform.workspace.live.facts import HEADER
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -102,6 +103,20 @@ def test_no_file_is_replaced_through_a_link(victim: Victim, server: ApiServer, p
     victim.link("environments/prod/cluster/namespaces.yaml", victim.outside / "secrets.yaml")
     assert victim.trainform(pull).code == 2
     assert victim.everything() == before
+
+
+@pytest.mark.parametrize("target", ["../../rendered/prod", "../../jobs", "."])
+def test_facts_are_written_to_a_folder_of_their_own(victim: Victim, server: ApiServer, pull: str, target: str) -> None:
+    """An engine would apply what is in `rendered/`, and a file with the header of facts would be removed elsewhere."""
+    server.put(namespace("ml"))
+    victim.write("jobs/notes.yaml", HEADER.decode())
+    victim.link("environments/prod/cluster", target)
+    before = victim.files("jobs", "rendered", "environments")
+    for command in (pull, f"{pull} --check"):
+        ended = victim.trainform(command)
+        assert ended.code == 2
+        assert "environments/prod/cluster is a link" in ended.output
+    assert victim.files("jobs", "rendered", "environments") == before
 
 
 def test_names_of_a_cluster_lead_nowhere(victim: Victim, server: ApiServer, pull: str) -> None:

@@ -8,16 +8,18 @@ import os
 import pytest
 
 from support.attacks import COMMANDS, SECRET, Victim
+from support.repositories import job, runtime
 
 READ = (
     "trainform.yaml", "jobs/llm.yaml", "jobs/new.yaml", "jobs/new.yaml.j2", "runtimes/torch.yaml",
     "environments/prod/environment.yaml", "environments/prod/facts.yaml", "environments/prod/keys/ml.x.yaml",
     ".trainform/locks/prod/ml/llm.lock", "rendered/prod/ml/llm/jobset-llm.yaml", "rendered/kustomization.yaml",
-    "rendered/prod/kustomization.yaml", ".gitattributes",
+    "rendered/prod/kustomization.yaml", ".gitattributes", ".vscode/settings.json", ".trainform/schemas/any.json",
 )  # fmt: skip
 FOLDERS = (
     "jobs", "runtimes", "environments", "environments/prod", "rendered", "rendered/prod", "rendered/prod/ml",
     "rendered/prod/ml/llm", ".trainform", ".trainform/locks", ".trainform/locks/prod", ".trainform/snapshots",
+    ".trainform/schemas", ".vscode",
 )  # fmt: skip
 
 
@@ -123,6 +125,20 @@ def test_a_report_is_not_written_through_a_link(victim, place):
     ended = victim.trainform(f"report --output {place}")
     assert ended.code == 2
     assert "link" in ended.output or "git's own folder" in ended.output
+    assert victim.everything() == before
+
+
+@pytest.mark.parametrize("command", ["report --root ml --output out/report.html", "ci --root ml --diff out/comment.md"])
+def test_nothing_is_written_through_a_link_of_the_checkout_above_the_project(victim, command):
+    victim.write("ml/trainform.yaml", "")
+    victim.write("ml/jobs/llm.yaml", job("llm"))
+    victim.write("ml/runtimes/torch.yaml", runtime())
+    victim.commit()
+    victim.link("out", victim.outside)
+    before = victim.everything()
+    ended = victim.trainform(command)
+    assert ended.code in (1, 2)
+    assert "leads out of the repository" in ended.output
     assert victim.everything() == before
 
 

@@ -270,6 +270,40 @@ def test_a_version_that_nobody_here_has_proves_nothing(change, fields, is_new):
     change.commit()
     assert change.found() == (0, {"llm": "unproven"})
     assert change.mispinned()["llm"] == ["compiler"]
+    assert "check with what rendered the job, or upgrade it" in change.trainform("check", "--base", "main").out
+
+
+def test_a_lock_of_the_base_vouches_for_no_manifest_that_the_base_does_not_hold(change):
+    """A first change edits only the lockfile of a job that nobody here can prove, a second one the manifest."""
+    evil = change.text(JOBSET).replace("train:1", "evil:1")
+    files = json.loads(change.text(LOCK))["files"]
+    change.lock(compiler="0.0.1", files={**files, "jobset-llm.yaml": digest_of_file(evil.encode())})
+    change.merged()
+    change.write(JOBSET, evil)
+    change.commit()
+    assert change.found() == (0, {"llm": "unproven"})
+    assert change.found("--base", "main") == (1, {"llm": "edited"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "text"),
+    [
+        ("environment", ENVIRONMENT, environment() + PATCH),
+        ("runtime", RUNTIME, PRIVILEGED),
+    ],
+    ids=["environment", "runtime"],
+)
+def test_each_wrong_pin_is_told_at_its_line_of_the_lockfile(change, kind, file, text):
+    before = change.text(file)
+    change.write(file, text)
+    change.done("upgrade", "llm")
+    change.write(file, before)
+    change.commit()
+    ran = change.trainform("check", "--base", "main", "--format", "json")
+    [pin] = next(each["pins"] for each in json.loads(ran.out)["jobs"] if each["state"] == "mispinned")
+    assert (pin["pin"], pin["file"]) == (kind, LOCK)
+    assert change.text(LOCK).splitlines()[pin["line"] - 1].strip().startswith(f'"{kind}"')
+    assert pin["message"].endswith("is neither the current one nor the one that the job had at the base")
 
 
 @pytest.mark.parametrize(
@@ -336,6 +370,15 @@ def test_a_key_that_a_lock_leaves_out(sealed):
     del tree["keys"]
     sealed.write(lock, json.dumps(tree, indent=2) + "\n")
     assert list(sealed.found()[1].values()) == ["edited"]
+
+
+def test_a_job_that_changed_keeps_its_key(sealed):
+    file = only(sealed, "jobs/*")
+    sealed.write(file, sealed.text(file).replace("metadata:\n", "metadata:\n  annotations: {note: changed}\n", 1))
+    sealed.done("render")
+    sealed.commit()
+    assert ".trainform" in sealed.touched()
+    assert sealed.mispinned() == {}
 
 
 def test_a_key_that_no_commit_ever_showed(sealed):

@@ -225,7 +225,7 @@ def test_check_blames_a_plugin_that_gives_another_result_each_time(packages, pla
     assert trainform(place, "check", "--no-cache") == 2
     captured = capfd.readouterr()
     assert "edited" not in captured.out
-    assert "TF906" in captured.err
+    assert "error TF906: compiled again from the same inputs, this job is different" in captured.err
 
 
 def test_an_update_of_a_plugin_is_said_as_such(packages, place, capfd):

@@ -41,8 +41,9 @@ def test_what_a_pod_writes_commands_neither_a_terminal_nor_ci(tmp_path: Path):
     repository = LocalRepository(tmp_path)
     repository.steps(trainer(container(r"printf '::error::x\n\033]0;title\007\n##[error]y\n'")))
     ran = repository.run()
-    assert (ran.code, "\x1b" in ran.out, "##[" in ran.out) == (0, False, False)
-    assert [line for line in ran.out.splitlines() if line.startswith("::")] == []
+    assert ran.code == 0, f"{ran.out}\n{ran.err}"
+    assert ran.lines("node-0-0") == ["::error::x", r"\x1b]0;title\x07", r"\x23#[error]y"]
+    assert [line for line in ran.out.splitlines() if not line.startswith("node-0-0 | ")] == []
 
 
 def test_a_job_of_more_pods_than_a_machine_bears_is_refused_before_any_starts(tmp_path: Path):
@@ -64,6 +65,21 @@ def test_no_file_of_a_volume_leads_out_of_it(tmp_path: Path, path: str):
     ran = repository.run("--sandbox", "none")
     assert (ran.code, ran.out) == (2, "")
     assert [*tmp_path.rglob("out")] == []
+
+
+def test_a_file_in_the_place_of_a_folder_of_a_volume_is_told_with_its_job(tmp_path: Path):
+    repository = LocalRepository(tmp_path / "repository")
+    mounts = [{"name": "files", "mountPath": "/files"}]
+    items = [{"key": "x", "path": "a"}, {"key": "x", "path": "a/./b"}]
+    volume = {"name": "files", "configMap": {"name": "files", "items": items}}
+    repository.steps(trainer(container("echo started", volumeMounts=mounts), pod={"volumes": [volume]}))
+    repository.job("steps", {}, config_map("files", {"x": "1"}))
+    ran = repository.run("--sandbox", "none")
+    assert (ran.code, ran.out) == (2, "")
+    assert (
+        'jobs/fit.yaml:1:1: error TF891: volume "files" has a file a, and another one in a folder of that name: a/b'
+        in ran.err
+    )
 
 
 @pytest.mark.parametrize("claim", ["../../../out", "..", ".", "OUTSIDE/out", "x\0y"])
@@ -98,7 +114,7 @@ def test_what_no_process_can_be_given_is_told(tmp_path: Path, fields: dict[str, 
     repository = LocalRepository(tmp_path / "repository")
     repository.steps(trainer(container("true", **fields), job={"backoffLimit": 0}))
     ran = repository.run("--sandbox", "none")
-    assert ran.code == 126
+    assert ran.code == 128
     assert ran.lines("node-0-0") == ["cannot start sh: embedded null byte"]
 
 

@@ -134,10 +134,22 @@ def test_git_in_a_folder_of_the_work_tree_vouches_for_nothing(root):
     assert cache_file.read(str(root), "cache") is None
 
 
+@pytest.mark.parametrize("command", ["render", "check", "validate"])
+def test_a_git_file_that_names_another_folder_has_nothing_written_there(victim, command):
+    """Git lets no commit hold a `.git`, but an archive may."""
+    victim.write("project/trainform.yaml", "")
+    victim.write("project/jobs/llm.yaml", job("llm"))
+    victim.write("project/.git", "gitdir: ../../outside\n")
+    before = victim.everything()
+    victim.nursery.run(victim.root / "project", command)
+    assert victim.everything() == before
+
+
 @pytest.mark.parametrize("git", ["../checkout/.git/worktrees/a", "../checkout/.git/modules/a", "../elsewhere.git"])
 def test_worktrees_and_submodules_have_a_folder_of_git(root, git):
     (root / ".git").write_text(f"gitdir: {git}\n")
     (root / git).mkdir(parents=True)
+    (root / git / "HEAD").write_text("ref: refs/heads/main\n")
     assert state_in_git(str(root)) == os.path.realpath(root / git / "trainform")
 
 

@@ -44,6 +44,18 @@ def sample(source: str, count: int, seed: int) -> list[Mutant]:
     return sorted(random.Random(seed).sample(every, min(count, len(every))))
 
 
+def statements_of_functions(source: str) -> dict[int, range]:
+    """By line, the lines of its statement in a function, without the statements inside that one. All other lines run on
+    import."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    found: dict[int, range] = {}
+    for statement in (each for function in functions for part in function.body for each in ast.walk(part)):
+        if isinstance(statement, ast.stmt):
+            lines = range(statement.lineno, (statement.end_lineno or 0) + 1)
+            found |= dict.fromkeys(lines, lines)
+    return found
+
+
 class _Place(NamedTuple):
     """A node that can be replaced: in `field` of node number `parent` of the walk, at `place` if that is a list."""
 
@@ -65,11 +77,20 @@ def _places(tree: ast.Module) -> Iterator[_Place]:
                     yield _Place(number, field, index, node)
 
 
+_GENERICS = {"Callable", "Iterable", "Literal", "Mapping", "Sequence", "dict", "frozenset", "list", "set", "tuple"}
+_GUARDS = {"frozen", "slots", "strict"}
+"""Keywords that change no result: they forbid what nobody does."""
+
+
 def _never_run(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that only people and type checkers read."""
+    """The parts of a node that only people and type checkers read, and guards."""
     match node:
         case ast.Expr(value=ast.Constant()) | ast.Assign(targets=[ast.Name(id="__all__")]):
             return [node]
+        case ast.Assign(value=ast.Subscript(value=ast.Name(id=name))) if name in _GENERICS:
+            return [node]
+        case ast.keyword(arg=name, value=ast.Constant() as value) if name in _GUARDS:
+            return [value]
         case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation):
             return [annotation] if annotation else []
         case ast.FunctionDef(returns=returns):

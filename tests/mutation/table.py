@@ -4,15 +4,15 @@ from __future__ import annotations
 
 _GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files_in_any_order_of_documents"
 _RENDER = (
-    "tests/unit/workspace",
     "tests/unit/cli/test_render.py",
     "tests/unit/cli/test_upgrade.py",
-    "tests/unit/cli/test_slices.py",
+    "tests/unit/workspace/test_apply.py",
+    "tests/unit/workspace/test_fingerprint.py",
+    "tests/unit/workspace/test_recorded.py",
 )
 _CHECK = (
     "tests/unit/cli/test_check.py",
     "tests/unit/cli/test_applied.py",
-    "tests/unit/cli/test_slices.py",
     "tests/hostile/test_pins.py",
     "tests/hostile/test_lists.py",
     "tests/hostile/test_reading.py",
@@ -34,13 +34,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/workspace",
         "tests/unit/cli/test_upgrade.py",
     ),
-    "trainform.workspace.frozen": (
-        "tests/unit/workspace",
-        "tests/unit/cli/test_upgrade.py",
-        "tests/unit/cli/test_check.py",
-        "tests/unit/cli/test_render.py",
-        "tests/end_to_end/test_gitops_story.py",
-    ),
+    "trainform.workspace.frozen": (*_RENDER, "tests/unit/cli/test_check.py", "tests/hostile/test_pins.py"),
     "trainform_plugins.torch": (
         "tests/unit/plugins/test_torch.py",
         _GOLDEN,
@@ -55,16 +49,18 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "trainform.core.plan": (
         "tests/unit/core",
+        "tests/unit/review/test_explain.py",
         _GOLDEN,
         "tests/unit/plugins",
         "tests/conformance",
     ),
+    "trainform.workspace.behind": ("tests/unit/workspace/test_behind.py", "tests/unit/cli/test_upgrade.py"),
     "trainform.workspace.build": _RENDER,
-    "trainform.workspace.chunk": _RENDER,
+    "trainform.workspace.chunk": (*_RENDER, "tests/unit/cli/test_slices.py"),
     "trainform.workspace.apply": _RENDER,
     "trainform.workspace.verify.applied": _CHECK,
     "trainform.workspace.verify.base": _CHECK,
-    "trainform.workspace.verify.examination": _CHECK,
+    "trainform.workspace.verify.examination": (*_CHECK, "tests/hostile/test_plugins.py"),
     "trainform.workspace.verify.tracked": ("tests/unit/workspace/test_tracked.py", "tests/unit/cli/test_render.py"),
     "trainform.workspace.verify.verdict": _CHECK,
     "trainform.workspace.verify.verification": _CHECK,

@@ -11,7 +11,7 @@ from trainform.cli import BUG
 COMMANDS = (
     "render", "check", "check --base HEAD", "ci --base HEAD", "validate", "diff", "upgrade --all", "explain ml/llm",
     "capacity", "report", "runtimes", "rerun ml/llm", "keys", "init . --env prod", "cmp generate", "cmp parameters",
-    "migrate jobs",
+    "migrate jobs", "schema --editor",
 )  # fmt: skip
 """Each way in which trainform reads a repository."""
 

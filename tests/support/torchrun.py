@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -12,15 +11,6 @@ import pytest
 
 WITHOUT_NUMPY = pytest.mark.filterwarnings("ignore:Failed to initialize NumPy:UserWarning")
 """torch warns where numpy is missing, which neither its launcher nor we need."""
-
-
-def require_torch() -> None:
-    """Skip the test module where torch is missing; in CI, which installs it, fail."""
-    if find_spec("torch") is not None:
-        return
-    if os.environ.get("CI"):
-        pytest.fail("CI must install torch: ./dev test --with-torch", pytrace=False)
-    pytest.skip("torch is not installed: ./dev test --with-torch", allow_module_level=True)
 
 
 class Launch(NamedTuple):

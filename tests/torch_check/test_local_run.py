@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from support.frameworks import networks_apart, require
 from support.local_runs import LocalRepository, trainer
-from support.torchrun import require_torch
 from trainform.local.devices import devices_here
 
-require_torch()
+require("torch")
 
 PROGRAM = Path(__file__).parents[1] / "support" / "programs" / "fit.py"
 GPUS = len(devices_here())
@@ -45,7 +45,7 @@ def test_nodes_train_and_go_on_after_one_dies(
         policy={"torch": {}},
         failurePolicy={"maxRestarts": 1},
     )
-    ran = repository.run("--procs", str(processes), "--gpus", str(gpus), "--timeout", "300")
+    ran = repository.run("--procs", str(processes), "--gpus", str(gpus), "--timeout", "300", *networks_apart())
     assert ran.code == 0, f"{ran.out}\n{ran.err}"
     told = [re.fullmatch(r"world (\d+) step (\d+) loss (\S+)", line) for line in ran.lines("node-0-0")]
     steps = [(int(each[1]), int(each[2]), float(each[3])) for each in told if each]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from support.frameworks import require
 from support.torch_pods import JOB, TorchPod, corpus_pods, golden_pods, shipped_pods, torch_pods
-from support.torchrun import WITHOUT_NUMPY, Launch, Torchrun, require_torch
+from support.torchrun import WITHOUT_NUMPY, Launch, Torchrun
 from trainform.source import load
 
-require_torch()
+require("torch")
 
 pytestmark = WITHOUT_NUMPY
 

@@ -1,7 +1,7 @@
 """`tune run` understands what we render: torchrun's options, a recipe, a configuration, settings.
 
-TorchTune itself need not be installed. `tune run` takes torchrun's argument parser, so that much of it is asked;
-the rest is what TorchTune 0.6.1 documents and does. Where the package is there, its own parser is asked, too.
+`tune run` takes torchrun's argument parser, so that much of it is asked for every command; the rest is what TorchTune
+0.6.1 documents and does. Then its own parser and its own list of recipes are asked.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from support.frameworks import require
 from support.torch_pods import TorchPod, corpus_pods, golden_pods, shipped_pods
-from support.torchrun import WITHOUT_NUMPY, Launch, Torchrun, require_torch
+from support.torchrun import WITHOUT_NUMPY, Launch, Torchrun
 
-require_torch()
+require("torch")
 
 pytestmark = WITHOUT_NUMPY
 
@@ -163,12 +164,12 @@ def test_the_endpoint_in_the_command_beats_the_variables(torchrun: Torchrun) -> 
 @pytest.fixture(scope="module")
 def torchtune() -> Iterator[Any]:
     """The module of `tune run`, without the models: importing those takes a torch of TorchTune's own time."""
+    require("torchtune")
     spec = find_spec("torchtune")
-    if spec is None or spec.origin is None:
-        pytest.skip("needs torchtune")
+    assert spec is not None
     package = ModuleType("torchtune")
     package.__path__ = spec.submodule_search_locations or []
-    package.__file__ = spec.origin
+    package.__file__ = spec.origin or ""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "torchtune", package)
         yield import_module("torchtune._cli.run")

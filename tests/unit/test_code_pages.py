@@ -22,9 +22,7 @@ OF_REPOSITORIES = ("TF17", "TF7", "TF8", "TF9")
 """Codes that no single stream can show: they concern files, git, migration, machines and plugins. See
 `test_code_stories.py`."""
 
-WITHOUT_EXAMPLE = [
-    "TF156",
-]
+WITHOUT_EXAMPLE: list[str] = []
 """Pages that tell the example in words. This list may only become shorter."""
 
 WITHOUT_CURED_EXAMPLE = [

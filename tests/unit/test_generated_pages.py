@@ -9,7 +9,7 @@ import pytest
 
 from pages import PAGES, stale
 from pages.commands import SHARED, commands
-from pages.keys import REQUIRED, environment_keys, settings_keys
+from pages.keys import REQUIRED, environment_keys, job_keys, settings_keys
 from trainform.cli.app import COMMANDS, app
 from trainform.io.settings import KEYS, parse_settings
 
@@ -67,6 +67,18 @@ def test_the_example_of_a_setting_is_accepted(key, example):
 def test_the_example_at_the_top_of_the_settings_is_accepted():
     example = settings_keys().partition("```yaml\n")[2].partition("```")[0]
     assert parse_settings(example.encode())[1] == []
+
+
+def test_the_keys_of_a_job_and_a_runtime_are_all_told():
+    found = dict(rows(job_keys()))
+    assert found["spec.runtimeRef"] == REQUIRED
+    assert found["spec.suspend"] == "default: `false`"
+    assert {
+        "spec.runtimePatches[].manager",
+        "spec.mlPolicy.mpi.runLauncherAsNode",
+        "spec.template.spec",
+    } <= found.keys()
+    assert "spec.runtimePatches[].manager" not in dict(rows(environment_keys()))
 
 
 def test_a_key_of_an_environment_says_whether_it_is_required():

@@ -89,7 +89,19 @@ def test_the_golden_case_of_the_page_passes(acme, tmp_path):
             (project / file).parent.mkdir(parents=True, exist_ok=True)
             (project / file).write_text(text)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(acme.folder), *sys.path])}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(project), str(project)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:asyncio",
+        "--rootdir",
+        str(project),
+        str(project),
+    ]
     ran = subprocess.run([*command, "--update-golden"], cwd=project, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout
     (expected,) = [file for file in BLOCKS if "/expected/" in file]

@@ -72,19 +72,30 @@ class EmbeddedMetadata(Model):
     """Metadata of an object inside another one, `metav1.ObjectMeta` as a CRD keeps it."""
 
     labels: dict[str, str] | None = None
+    """Labels of the JobSet. Default: none. Example: `{team: vision}`."""
     annotations: dict[str, str] | None = None
+    """Annotations of the JobSet. Default: none."""
     name: str | None = None
+    """Not used: the JobSet is called as its job. Default: none."""
     namespace: str | None = None
+    """Not used: the JobSet stands in the namespace of its job. Default: none."""
     finalizers: list[str] | None = None
+    """Not used. Default: none."""
 
 
 class Metadata(Model):
     """The head of a document: what an author writes of `metav1.ObjectMeta`."""
 
     name: str
+    """Its name, unique in its namespace. Example: `llm`."""
     namespace: str | None = None
+    """Its namespace; a ClusterTrainingRuntime has none. Default: that of the Environment, else `default`.
+    Example: `ml`."""
     labels: dict[str, str] | None = None
+    """Labels, by which Environments and queues select. Default: none.
+    Example: `{kueue.x-k8s.io/queue-name: team-a}`."""
     annotations: dict[str, str] | None = None
+    """Annotations. Default: none. Example: `{example.com/owner: vision}`."""
 
 
 class Resource(Model):
@@ -93,6 +104,7 @@ class Resource(Model):
     api_version: Any = None
     kind: str
     metadata: Metadata
+    """Name, namespace, labels and annotations."""
 
     @property
     def name(self) -> str:

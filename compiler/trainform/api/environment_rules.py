@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from trainform.api.problems import Problem
 from trainform.api.rules import managers_once, patch_managers, patch_times, patched_variables, positive, repeated
-from trainform.api.selectors import matches_path
+from trainform.api.selectors import LONGEST_PATH, matches_path
 from trainform.diagnostics import Path
 from trainform.k8s import names
 from trainform.k8s.images import ImageName, is_digest, is_tag
@@ -65,6 +65,8 @@ def paths(environment: Environment) -> Iterator[Problem]:
 
 def _pattern(path: Path, pattern: str) -> Iterator[Problem]:
     yield from inside_folder(path, pattern)
+    if len(pattern) > LONGEST_PATH:
+        return
     try:
         matches_path([pattern], "")
     except re.error as error:
@@ -76,6 +78,8 @@ def inside_folder(path: Path, name: str) -> Iterator[Problem]:
     """The path of a file, or a pattern, is relative to a folder and stays below it."""
     if not name:
         yield Problem(path, "TF151", "must not be empty")
+    elif len(name) > LONGEST_PATH:
+        yield Problem(path, "TF151", f"must have at most {LONGEST_PATH:,} characters, not {len(name):,}")
     elif not name.isprintable():
         yield Problem(path, "TF151", "must not contain control characters")
     elif "\\" in name:

@@ -20,6 +20,9 @@ _EXISTS = re.compile(r"(!?)\s*([^\s=!]+)")
 _CHARACTER = re.compile(r"\[(!?+)(\][^]]*|[^]]+)\]|.", re.DOTALL)
 """A set with its negation and contents, or any other character."""
 
+LONGEST_PATH = 4096
+"""Most characters of a pattern: Linux opens no longer path."""
+
 
 class Requirement(Model):
     """One condition on the labels of an object."""
@@ -110,7 +113,7 @@ def matches_path(patterns: Iterable[str], path: str) -> bool:
 
     `*` and `?` stop at a slash, `[a-z]` and `[!a-z]` match one character, `**` any number of folders, even none;
     `jobs/**`, or `jobs/` for short, matches everything inside at any depth. Raises re.error for a reversed range,
-    `[z-a]`.
+    `[z-a]`, and for a pattern that is longer than any path.
     """
     return any(_pattern(pattern).fullmatch(path) for pattern in patterns)
 
@@ -125,6 +128,8 @@ def matching_paths(patterns: Iterable[str], paths: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _pattern(pattern: str) -> re.Pattern[str]:
+    if len(pattern) > LONGEST_PATH:
+        raise re.error(f"it has more than {LONGEST_PATH:,} characters")
     *folders, last = pattern.removeprefix("./").split("/")
     blocks = [""]
     for part in folders:

@@ -6,7 +6,7 @@ from trainform.diagnostics.codes import CODES
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 
 MOST_JOBS = 10
-"""Jobs that a message names."""
+"""Jobs, or places, that a message names."""
 
 STDIN = "<stdin>"
 """The file name of stdin, which services cannot show."""
@@ -16,7 +16,7 @@ def message(diagnostic: Diagnostic) -> str:
     """`spec.trainer.numNodes: must be a number`, with hint, stopped jobs and more jobs of a template on own lines."""
     field = f"{dotted(diagnostic.path)}: " if diagnostic.path else ""
     hint = f"\nhelp: {diagnostic.hint}" if diagnostic.hint else ""
-    notes = filter(None, (stopped_jobs(diagnostic), of_template(diagnostic)))
+    notes = filter(None, (stopped_jobs(diagnostic), of_template(diagnostic), elsewhere(diagnostic)))
     return field + diagnostic.message + hint + "".join(f"\n{note}" for note in notes)
 
 
@@ -24,6 +24,15 @@ def of_template(diagnostic: Diagnostic) -> str:
     """`and so in 3 more jobs of this template`, or empty."""
     jobs = "job" if diagnostic.alike == 1 else "jobs"
     return f"and so in {diagnostic.alike} more {jobs} of this template" if diagnostic.alike else ""
+
+
+def elsewhere(diagnostic: Diagnostic) -> str:
+    """`the same in 20 more places: old/b.yaml:9, old/c.yaml:9, …`, or empty."""
+    if not diagnostic.also:
+        return ""
+    count = "1 more place" if len(diagnostic.also) == 1 else f"{len(diagnostic.also)} more places"
+    named = ", ".join(f"{file}:{line}" for file, line in diagnostic.also[:MOST_JOBS])
+    return f"the same in {count}: {named}{', …' if len(diagnostic.also) > MOST_JOBS else ''}"
 
 
 def stopped_jobs(diagnostic: Diagnostic) -> str:

@@ -164,7 +164,7 @@ CODES: dict[str, str] = {
     "TF601": "GPU image or runtime, but no GPU requested",
     "TF602": "GPUs requested for a CPU image",
     "TF603": "devices are not counted as GPUs",
-    "TF604": "too little shared memory for several GPU processes",
+    "TF604": "too little shared memory for GPUs",
     "TF605": "flag contradicts an injected variable",
     "TF606": "port used twice in a pod",
     "TF607": "image without a tag, or with a moving tag",
@@ -258,6 +258,7 @@ CODES: dict[str, str] = {
     "TF865": "placeholder of another tool",
     "TF866": "field of an older TrainJob without a successor",
     "TF867": "layout that is not edited in place",
+    "TF868": "label of the operator",
     # TF89x: `trainform run`
     "TF890": "container without a command",
     "TF891": "not available in a local run",

@@ -57,8 +57,8 @@ class Diagnostic(NamedTuple):
 
     `path` is in the source document `place`. `object` and `object_path` name the rendered object if the problem shows
     only there; `others` counts more such objects, and `alike` more jobs of a template whose problems differ in a value.
-    `jobs` are those that a problem outside of their own documents
-    concerns: an error stops them. `at` overrides the position from `place`, which is looked up lazily.
+    `also` are files and lines elsewhere with the same problem. `jobs` are those that a problem outside of their own
+    documents concerns: an error stops them. `at` overrides the position from `place`, which is looked up lazily.
     """
 
     code: str
@@ -73,6 +73,7 @@ class Diagnostic(NamedTuple):
     object_path: Path = ()
     others: int = 0
     alike: int = 0
+    also: tuple[tuple[str, int], ...] = ()
     jobs: tuple[JobRef, ...] = ()
 
     @property

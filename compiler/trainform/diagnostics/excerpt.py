@@ -42,10 +42,16 @@ def excerpt(line: str, column: int) -> Excerpt:
     """Printable text around `column` (from 1) of `line`, and the extent of the element there. `column` counts
     characters; a tab is printed as four spaces and a wide character takes two columns, so that the mark lines up."""
     index = min(column - 1, len(line))
-    token = _TOKEN.match(line, index, index + _WINDOW)
-    end = max(token.end() if token else index, index + 1)
+    end = max(end_of(line, column) - 1, index + 1)
     before, marked, after = line[max(index - _WINDOW, 0) : index], line[index:end], line[end : end + _WINDOW]
     return _cut(_printable(before), _printable(marked) or " ", _printable(after))
+
+
+def end_of(line: str, column: int) -> int:
+    """The column after the element at `column`; both count from 1. They are equal at the end of the line."""
+    index = min(column - 1, len(line))
+    token = _TOKEN.match(line, index, index + _WINDOW)
+    return (token.end() if token else index) + 1
 
 
 def _printable(text: str) -> str:

@@ -73,6 +73,20 @@ def _once_per_template(told: Iterable[Diagnostic]) -> list[Diagnostic]:
     return shown
 
 
+def once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Problems in order. What is no error and says the same of the same field of many documents is told once, with the
+    other places."""
+    shown: list[Diagnostic] = []
+    first: dict[tuple[object, ...], int] = {}
+    for each in folded(diagnostics):
+        same = first.setdefault((each.code, each.severity, each.message, each.path), len(shown))
+        if same == len(shown) or each.severity == "error" or each.position is None:
+            shown.append(each)
+        else:
+            shown[same] = shown[same]._replace(also=(*shown[same].also, (each.file, each.position.line)))
+    return shown
+
+
 def _says_the_same(first: str, second: str) -> bool:
     """Whether most words of two messages are equal: the values in them are few."""
     words, others = first.split(), second.split()
@@ -125,9 +139,11 @@ def at_least(severity: Severity, diagnostics: Iterable[Diagnostic]) -> bool:
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
     """`2 errors, 1 warning in 1 file`, or empty."""
     told = list(diagnostics)
-    counts = [(severity, sum(1 for each in told if each.severity == severity)) for severity in SEVERITIES]
+    counts = [
+        (severity, sum(1 + len(each.also) for each in told if each.severity == severity)) for severity in SEVERITIES
+    ]
     parts = [counted(count, severity) for severity, count in counts if count]
-    files = len({each.file for each in told if each.file})
+    files = len({file for each in told for file in (each.file, *(file for file, _ in each.also)) if file})
     return ", ".join(parts) + (f" in {counted(files, 'file')}" if files else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from trainform.diagnostics.annotation import of_template, stopped_jobs
+from trainform.diagnostics.annotation import elsewhere, of_template, stopped_jobs
 from trainform.diagnostics.console import Style, styled
 from trainform.diagnostics.diagnostic import Diagnostic, dotted
 from trainform.diagnostics.escape import one_line
@@ -96,7 +96,8 @@ def _notes(diagnostic: Diagnostic, paint: _Paint) -> list[str]:
     notes = []
     if diagnostic.hint:
         notes.append(f"  {paint('help', 'help')}: {_indented(diagnostic.hint, 8)}")
-    for note in filter(None, (stopped_jobs(diagnostic), _rendered(diagnostic), of_template(diagnostic))):
+    told = (stopped_jobs(diagnostic), _rendered(diagnostic), of_template(diagnostic), elsewhere(diagnostic))
+    for note in filter(None, told):
         notes.append(f"  {paint('note', 'note')}: {one_line(_cut(note))}")
     return notes
 

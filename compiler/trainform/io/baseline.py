@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from trainform.io.files import bytes_or_none
 from trainform.io.git import GitError, NoCommit, commit_of, files_at, git, is_unborn, start, without_filters
-from trainform.io.links import read_file
+from trainform.io.links import DEEPEST, read_file
 
 _DIFF = ("diff-index", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-z")
 _SUBMODULES = "--ignore-submodules=dirty"  # git does not run inside one
@@ -192,6 +192,6 @@ def _below(root: str, within: Iterable[str]) -> Iterator[str]:
         if os.path.isfile(os.path.join(root, path)):
             yield path
         for above, folders, files in os.walk(os.path.join(root, path)):
-            folders.sort()
             folder = os.path.relpath(above, root).replace(os.sep, "/")
+            folders[:] = [] if folder.count("/") >= DEEPEST else sorted(folders)
             yield from (f"{folder}/{file}" for file in sorted(files))

@@ -93,10 +93,13 @@ def find_checkout(root: str) -> Checkout:
 
 def _folder_of(path: str, top: str) -> str:
     """The real path of git's folder. Git lets no commit hold a `.git`, but an archive may, and one that leads to
-    another folder of the work tree would let a commit bring git's folder."""
+    another folder of the work tree would let a commit bring git's folder; one that leads to any other folder would have
+    us write there."""
     folder = os.path.realpath(os.path.join(top, _named_in(path)) if os.path.isfile(path) else path)
     if folder != path and folder.startswith(os.path.join(top, "")):
         raise GitError(f"{path} names a folder of the work tree, {folder}, which a commit may have brought")
+    if folder != path and not os.path.lexists(os.path.join(folder, "HEAD")):
+        raise GitError(f"{path} names {folder}, which is not a folder of git")
     return folder
 
 

@@ -12,6 +12,9 @@ from trainform.io.files import NotPlainFile, read_plain
 _HFS_IGNORES = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 """Code points that HFS+ ignores in names. Source: git's `utf8.c`."""
 
+DEEPEST = 100
+"""Most folders that a path may have. Git holds two thousand, which is more than a walk through folders can call."""
+
 _CIRCLE = "is a link that leads back to itself"
 _IN_GIT = "lies in git's own folder", "choose another name: some file systems take this one for .git"
 
@@ -50,9 +53,11 @@ def names_git(path: str) -> bool:
 
 def located(root: str, path: str) -> str:
     """The real path of `path`, which is relative to `root` and need not exist. `root` is absolute and without links.
-    Raises LinkError, and OSError for a folder that must not be searched."""
+    Raises LinkError, and OSError for a folder that must not be searched or that is too deep."""
     if names_git(path):
         raise LinkError(path, *_IN_GIT)
+    if path.count("/") >= DEEPEST:
+        raise OSError(errno.ENAMETOOLONG, f"lies more than {DEEPEST} folders deep", path)
     if ".." in path.split("/") or not _has_no_link(root, path):
         return _followed(root, path)
     return f"{root}/{path}"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 
 from trainform.io.files import NotPlainFile, read_plain
-from trainform.io.links import LinkError, beneath, leads_out, located
+from trainform.io.links import DEEPEST, LinkError, beneath, leads_out, located
 
 FOLDER = ".trainform"
 LOCKS = f"{FOLDER}/locks"
@@ -71,11 +71,13 @@ def file_bytes(root: str, file: str) -> bytes | None:
 
 def files_below(root: str, folder: str, without: Collection[str] = ()) -> Iterator[str]:
     """All files below a folder, as sorted paths relative to the root. Skips the folders in `without`; follows no links
-    below it, and none that lead out of the repository."""
+    below it, and none that lead out of the repository. A folder that is too deep to be read counts as a file."""
     if leads_out(root, folder):
         return
     for above, folders, files in os.walk(os.path.join(root, folder)):
         within = os.path.relpath(above, root).replace(os.sep, "/")
+        if within.count("/") >= DEEPEST:
+            files, folders[:] = [*files, *folders], []
         folders[:] = sorted(name for name in folders if f"{within}/{name}" not in without)
         yield from (f"{within}/{name}" for name in sorted(files))
 

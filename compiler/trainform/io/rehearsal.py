@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from trainform.io.files import write_bytes
+from trainform.io.links import DEEPEST
 
 
 @contextmanager
@@ -27,10 +28,16 @@ def edited_copy(root: str, paths: Iterable[str], edits: Mapping[str, bytes | Non
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy a file or folder, if it exists; links stay links. Several of the paths may be inside each other."""
+    """Copy a file or folder, if it exists, without what is too deep to be read; links stay links. Several of the paths
+    may be inside each other."""
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.isdir(source) and not os.path.islink(source):
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=_link)
+        deepest = source.count(os.sep) + DEEPEST
+
+        def too_deep(folder: str, names: list[str]) -> list[str]:
+            return names if folder.count(os.sep) > deepest else []
+
+        shutil.copytree(source, target, symlinks=True, ignore=too_deep, dirs_exist_ok=True, copy_function=_link)
     else:
         with suppress(FileNotFoundError):
             _link(source, target)

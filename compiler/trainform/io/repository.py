@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from errno import ELOOP
 from operator import attrgetter
 from typing import NamedTuple
@@ -30,17 +30,25 @@ class Listing(NamedTuple):
     diagnostics: list[Diagnostic]
 
 
+Unsaved = Mapping[str, bytes]
+"""Texts that count instead of the files on disk, or in place of missing ones: the open buffers of an editor."""
+
+ALL_SAVED: Unsaved = {}
+
+
 class Repository(NamedTuple):
-    """`root` is an absolute path without links."""
+    """`root` is an absolute path without links. Inputs are read from `unsaved` first; what trainform wrote itself, such
+    as lockfiles and manifests, is read from disk."""
 
     root: str
     settings: Settings = Settings()
+    unsaved: Unsaved = ALL_SAVED
 
     def jobs(self) -> Listing:
-        return list_files(self.root, self.settings.jobs)
+        return self.listed(self.settings.jobs)
 
     def runtimes(self) -> Listing:
-        return list_files(self.root, self.settings.runtimes)
+        return self.listed(self.settings.runtimes)
 
     def all(self) -> Listing:
         runtimes, jobs = self.runtimes(), self.jobs()
@@ -53,12 +61,19 @@ class Repository(NamedTuple):
             with os.scandir(located(self.root, folder)) as found:
                 names = sorted(entry.name for entry in found if _is_folder(entry))
         except (FileNotFoundError, NotADirectoryError, LinkError):
-            return []  # `open_repository` reports a link
+            names = []  # `open_repository` reports a link
+        names = sorted({*names, *(path.split("/")[0] for path in self._unsaved_below(folder) if "/" in path)})
         return [f"{folder}/{name}" for name in names if not name.startswith(".")]
 
     def listed(self, folder: str) -> Listing:
         """Every YAML or JSON file below a folder of the repository."""
-        return list_files(self.root, folder)
+        return list_files(self.root, folder, [path for path in self._unsaved_below(folder) if path.endswith(ENDINGS)])
+
+    def _unsaved_below(self, folder: str) -> list[str]:
+        """Unsaved texts that are not hidden, as paths relative to `folder`."""
+        above = f"{folder}/"
+        below = [file.removeprefix(above) for file in self.unsaved if file.startswith(above)]
+        return [path for path in below if not any(part.startswith(".") for part in path.split("/"))]
 
     def key_files(self, folder: str) -> list[str]:
         """Every file in the folder for keys of an Environment's `folder`, whatever its name ends with, sorted."""
@@ -67,8 +82,9 @@ class Repository(NamedTuple):
             with os.scandir(located(self.root, path)) as found:
                 names = sorted(entry.name for entry in found if entry.is_file(follow_symlinks=False))
         except OSError:
-            return []  # `listed` reports what is wrong with the folder
-        return [f"{path}/{name}" for name in names]
+            names = []  # `listed` reports what is wrong with the folder
+        unsaved = [name for name in self._unsaved_below(path) if "/" not in name]
+        return [f"{path}/{name}" for name in sorted({*names, *unsaved})]
 
     def at(self, path: str) -> Listing:
         """The file `path`, or the files below it; `path` is relative to the current folder, else to the root. Files
@@ -87,7 +103,7 @@ class Repository(NamedTuple):
         if not os.path.isdir(real):
             return Listing([name], [])
         if within:
-            return list_files(self.root, name)
+            return self.listed(name)
         listing = list_files(real, ".")
         return Listing([os.path.normpath(os.path.join(real, file)) for file in listing.files], listing.diagnostics)
 
@@ -100,7 +116,8 @@ class Repository(NamedTuple):
         return True
 
     def read(self, file: str) -> bytes | Diagnostic:
-        return read_file(self.root, file)
+        text = self.unsaved.get(file)
+        return read_file(self.root, file) if text is None else text
 
 
 def is_template(file: str) -> bool:
@@ -118,19 +135,19 @@ def find_root(start: str) -> str:
     return folder
 
 
-def open_repository(root: str) -> tuple[Repository, list[Diagnostic]]:
+def open_repository(root: str, unsaved: Unsaved = ALL_SAVED) -> tuple[Repository, list[Diagnostic]]:
     """The repository at `root`; if `trainform.yaml` has errors, those and the default settings."""
     look_again()
     root = os.path.realpath(root)
     settings, problems = Settings(), list[Diagnostic]()
-    if os.path.lexists(os.path.join(root, FILE)):
-        data = read_file(root, FILE)
+    if FILE in unsaved or os.path.lexists(os.path.join(root, FILE)):
+        data = Repository(root, unsaved=unsaved).read(FILE)
         settings, problems = (settings, [data]) if isinstance(data, Diagnostic) else parse_settings(data)
     try:
         located(root, settings.environments)
     except OSError as error:
         problems.append(_unreadable(settings.environments, error, "cannot be listed"))
-    return Repository(root, settings), problems
+    return Repository(root, settings, unsaved), problems
 
 
 def read_file(root: str, file: str) -> bytes | Diagnostic:
@@ -142,9 +159,18 @@ def read_file(root: str, file: str) -> bytes | Diagnostic:
         return _unreadable(file, error, "cannot be read")
 
 
-def list_files(root: str, folder: str) -> Listing:
+def list_files(root: str, folder: str, unsaved: Iterable[str] = ()) -> Listing:
     """All YAML and JSON files below `folder` that are not hidden; none if it is missing. Follows links only inside
-    `root`: an untrusted repository must not make the compiler read, and print, other files of the machine."""
+    `root`: an untrusted repository must not make the compiler read, and print, other files of the machine. `unsaved`
+    files below the folder, which need not be on disk, are among them."""
+    listing = _on_disk(root, folder)
+    if new := {f"{folder}/{path}" for path in unsaved}.difference(listing.files):
+        listing.files[:] = sorted({*listing.files, *new}, key=lambda file: file.split("/"))
+    listing.diagnostics.extend(_colliding(listing.files))
+    return listing
+
+
+def _on_disk(root: str, folder: str) -> Listing:
     listing = Listing([], [])
     try:
         os.lstat(os.path.join(root, folder))
@@ -154,7 +180,6 @@ def list_files(root: str, folder: str) -> Listing:
         listing.diagnostics.append(os_error("TF701", folder, error, "cannot be listed"))
         return listing
     _walk(root, folder, (), listing)
-    listing.diagnostics.extend(_colliding(listing.files))
     return listing
 
 

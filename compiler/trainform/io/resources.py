@@ -32,6 +32,11 @@ def shipped_runtimes() -> list[ShippedFile]:
     return [ShippedFile(name, _text(os.path.join(folder, name))) for name in names]
 
 
+def shipped_runtime(name: str) -> str:
+    """The path of a catalog file, by its name, such as `torch-distributed.yaml`."""
+    return os.path.abspath(os.path.join(next(filter(os.path.isdir, _CATALOGUES)), name))
+
+
 def code_page(code: str) -> str:
     """The page of a registered code, in Markdown."""
     return _text(os.path.join(next(filter(os.path.isdir, _PAGES)), f"{code}.md"))

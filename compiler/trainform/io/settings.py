@@ -25,7 +25,7 @@ class LintsOfPaths(TypedDict):
     """Patterns of files, from the root of the repository, at most 50; one must fit. `**` stands for any number of
     folders. Example: `[jobs/legacy/**]`."""
     lints: dict[str, str]
-    """As `lints`, for those files. Example: `{TF607: off}`."""
+    """As `lints`, for those files. Example: `{TF607: info}`."""
 
 
 class SettingsFile(TypedDict, total=False):
@@ -42,10 +42,10 @@ class SettingsFile(TypedDict, total=False):
     Example: `deploy/training`."""
     lints: dict[str, str]
     """The severity of findings by code: `error`, `warning`, `info` or `off`. Default: each code's own.
-    Example: `{TF608: off, TF604: error}`."""
+    Example: `{TF608: info, TF604: error}`."""
     lintsByPath: list[LintsOfPaths]
     """Severities for some files, at most 50 entries. They beat `lints`, and later entries beat earlier ones.
-    Default: none. Example: `[{paths: [jobs/legacy/**], lints: {TF607: off}}]`."""
+    Default: none. Example: `[{paths: [jobs/legacy/**], lints: {TF607: info}}]`."""
     plugins: PluginsKey
     """Which plugins of other packages are used. Default: those of all installed packages.
     Example: `{required: {acme-trainform: ">=1.2,<2"}}`."""

@@ -15,6 +15,7 @@ from enum import Enum
 
 from trainform.io.exchange import exchange
 from trainform.io.files import bytes_or_none, write_bytes
+from trainform.io.git import GitError, find_checkout
 from trainform.io.links import LinkError, beneath, inside, located, names_git
 from trainform.io.staging import Staging
 
@@ -207,15 +208,23 @@ def _drafted(staging: Staging, data: bytes, mode: int = 0o666) -> str:
 
 def write_output(root: str, path: str, data: bytes) -> None:
     """Write a file that a user named, in any folder. A commit may have put a link there, so none is followed to a file,
-    out of the repository or into git's own folder. Raises OSError."""
-    folder, root = os.path.dirname(os.path.abspath(path)), os.path.realpath(root)
+    out of the checkout that holds `root`, or into git's own folder. Raises OSError."""
+    folder, top = os.path.dirname(os.path.abspath(path)), _top(root)
     if os.path.islink(path):
         raise LinkError(path, "is a link")
-    if inside(root, folder):
-        located(root, os.path.relpath(folder, root).replace(os.sep, "/"))
+    if inside(top, folder):
+        located(top, os.path.relpath(folder, top).replace(os.sep, "/"))
     elif names_git(os.path.realpath(folder)) and not names_git(folder):
         raise LinkError(path, "leads into git's own folder")
     write_bytes(path, data)
+
+
+def _top(root: str) -> str:
+    """The folder of the work tree, which may hold more than the project at `root`; without git, `root` itself."""
+    try:
+        return find_checkout(root).top
+    except GitError:
+        return os.path.realpath(root)
 
 
 def remove(root: str, file: str) -> None:

@@ -55,9 +55,7 @@ def check(run: LocalRun, total: int) -> None:
     if most > total:
         have = f"{total} are here" if total else "none is here"
         message = f"the pods of {' and '.join(asked)} ask for {most} GPUs at the same time, and {have}"
-        hint = (
-            "ask for fewer: --gpus 0 or a smaller --nodes for the trainer's pods; others have theirs from the runtime"
-        )
+        hint = "ask for fewer: --gpus N for each of these pods, or 0 for none; or a smaller --nodes"
         raise NotHere("TF893", message, hint)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trainform.core.jobset_view import NODE_CONTAINER, TRAINER_STEP, JobSetView
 from trainform.diagnostics import Diagnostic
 from trainform.installed import given_by
 from trainform.k8s.devices import is_gpu
@@ -27,26 +28,38 @@ GPU = "nvidia.com/gpu"
 
 
 class Sizes(NamedTuple):
-    """What the command line says instead of the TrainJob; None leaves it as it is."""
+    """What the command line says instead of the repository; None leaves it as it is. `devices` are the resources by
+    which `gpus` are asked for in `resourcesPerNode`."""
 
     nodes: int | None = None
     processes: int | None = None
     gpus: int | None = None
+    devices: Sequence[str] = ()
 
     def adapt(self, document: Document) -> Document:
-        """The TrainJob in these sizes."""
-        if self == Sizes():
+        """A TrainJob in these sizes. In a runtime or an Environment, whatever asks for GPUs asks for as many."""
+        is_job = document.tree.get("kind") == "TrainJob"
+        if not (is_job and self != Sizes()) and (self.gpus is None or document.tree.get("kind") not in WITH_PODS):
             return document
         tree = copied(document.tree)
-        spec = _mapping(tree, "spec")
-        trainer = _mapping(spec, "trainer")
+        if self.gpus is not None:
+            _set_gpus(tree, str(self.gpus))
+        if is_job:
+            self._adapt_trainer(_mapping(_mapping(tree, "spec"), "trainer"))
+        return replace(document, tree=tree)
+
+    def _adapt_trainer(self, trainer: Tree) -> None:
         if self.nodes is not None:
             trainer["numNodes"] = self.nodes
         if self.processes is not None:
             trainer["numProcPerNode"] = self.processes
-        if self.gpus is not None:
-            _set_gpus(_mapping(trainer, "resourcesPerNode"), str(self.gpus))
-        return replace(document, tree=tree)
+        if self.gpus is not None and self.devices:
+            limits = _mapping(_mapping(trainer, "resourcesPerNode"), "limits")
+            limits.update(dict.fromkeys(self.devices, str(self.gpus)))
+
+
+WITH_PODS = ("TrainingRuntime", "ClusterTrainingRuntime", "Environment")
+"""Kinds other than the TrainJob that can say what pods ask for."""
 
 
 def _mapping(parent: Tree, key: str) -> Tree:
@@ -55,14 +68,17 @@ def _mapping(parent: Tree, key: str) -> Tree:
     return found
 
 
-def _set_gpus(resources: Tree, count: str) -> None:
-    """Sets every GPU that the TrainJob asks for; one of its own name for all others would leave them beside it."""
-    asked = {name for field in ("limits", "requests") for name in table(resources, field) if is_gpu(name)}
-    limits = _mapping(resources, "limits")
-    limits.update(dict.fromkeys(asked or {GPU}, count))
-    if "requests" in resources:
-        requests = table(resources, "requests")
-        resources["requests"] = {name: count if name in asked else value for name, value in requests.items()}
+def _set_gpus(tree: Tree, count: str) -> None:
+    """Sets every GPU among the limits and requests in a tree."""
+    left: list[Any] = [tree]
+    while left:
+        each = left.pop()
+        if isinstance(each, dict):
+            for asked in (table(each, "limits"), table(each, "requests")):
+                asked.update({name: count for name in asked if is_gpu(name)})
+            each = [*each.values()]
+        if isinstance(each, list):
+            left += each
 
 
 class FoundJob(NamedTuple):
@@ -77,6 +93,28 @@ class FoundJob(NamedTuple):
 
 def find_job(workspace: Workspace, name: str, sizes: Sizes) -> FoundJob:
     """Raises InvocationError if several jobs or environments fit."""
+    if sizes.gpus is None:
+        return _find(workspace, name, sizes)
+    found = _find(workspace, name, sizes._replace(gpus=None))
+    if found.job is None or found.errors():
+        return found
+    return _find(workspace, name, sizes._replace(devices=_devices_of_trainer(found.job)))
+
+
+def _devices_of_trainer(job: CompiledJob) -> list[str]:
+    """The resources by which the trainer's pods ask for GPUs; if no pod of the job does, those that they would."""
+    steps = [step for view in map(JobSetView.of, job.objects) for step in view.jobs]
+    if not any(_devices(each) for step in steps for each in step.all_containers):
+        return [GPU]
+    trainer = next((step for step in steps if step.step == TRAINER_STEP), None)
+    return _devices(trainer.container(NODE_CONTAINER) or {}) if trainer else []
+
+
+def _devices(container: Tree) -> list[str]:
+    return [name for name in table(table(container, "resources"), "limits") if is_gpu(name)]
+
+
+def _find(workspace: Workspace, name: str, sizes: Sizes) -> FoundJob:
     gathered = gather(workspace, [name], adapt=sizes.adapt)
     jobs = [told.job for told in gathered.told]
     if len(jobs) > 1:

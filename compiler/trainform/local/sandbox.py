@@ -30,7 +30,8 @@ machine's, with a loopback address for each pod. `none`: nothing, and paths and 
 LEVELS: tuple[Level, ...] = ("pod", "files", "none")
 
 INTERPRETER = (sys.executable, "-I", "-S")
-TRIAL_SECONDS = 20
+TRIAL_SECONDS = 120
+"""After which a machine counts as one that refuses namespaces: one that is only busy must not run a job otherwise."""
 
 
 def choose(asked: Level | None, *, every_pod_listens: bool) -> RunSandbox:

@@ -210,6 +210,8 @@ def _tensorflow(job: OldJob) -> Target:
     if job.spec.get("enableDynamicWorker"):
         message = "workers cannot come and go: TF_CONFIG names those that the TrainJob starts with"
         job.tell("TF852", ("spec", "enableDynamicWorker"), message, "choose the number of workers in the TrainJob")
+    if chief == "Worker" and groups[0].pods > 1 and text(job.spec, "successPolicy") != "AllWorkers":
+        groups[0] = groups[0]._replace(first_decides=True)
     jobset = _done_with(NODE_CONTAINER) if len(groups) > 1 else {}
     return Target(groups=groups, nodes=groups[0].pods, jobset=jobset)
 

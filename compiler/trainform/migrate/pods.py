@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.core.jobset_view import NODE_CONTAINER, STEP_LABEL, TRAINER_STEP
 from trainform.installed import given_by
 from trainform.k8s.tree import Tree, copied, table, tables, text, texts
+from trainform.migrate.labels import with_labels
 from trainform.migrate.policies import GangPolicy, restarts
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Split(NamedTuple):
 def split(job: OldJob, target: Target, group: RolePods, gang: GangPolicy) -> Split:
     """The replicated job of a group. Only the trainer's has fields that the TrainJob sets."""
     is_trainer = group.name == target.trainer
-    template = _with_hosts(job, target, group)
+    template = with_labels(job, _with_hosts(job, target, group), (*group.replica.path, "template"))
     spec = table(template, "spec")
     containers = tables(spec, "containers")
     main = containers[job.main(group.replica)]
@@ -86,15 +87,20 @@ def _fits(value: Any) -> bool:
 
 def _container(main: Tree) -> Tree:
     """The main container under its new name, with the fields that people look for first."""
-    named = {**main, "name": NODE_CONTAINER}
+    named = _set({**main, "name": NODE_CONTAINER})
     order = ("name", "image", "command", "args", "env")
     return {key: named[key] for key in order if named.get(key)} | {
         key: value for key, value in named.items() if key not in order
     }
 
 
+def _set(fields: Tree) -> Tree:
+    """The fields of a container or pod without empty ones, which clients in Go write and which say nothing."""
+    return {key: value for key, value in fields.items() if value not in ({}, [])}
+
+
 def _pod_spec(target: Target, gang: GangPolicy, spec: Tree, pod_fields: Tree) -> Tree:
-    new = {**pod_fields, **{key: value for key, value in spec.items() if key != "restartPolicy"}}
+    new = _set({**pod_fields, **{key: value for key, value in spec.items() if key != "restartPolicy"}})
     if gang.priority_class:
         new.setdefault("priorityClassName", gang.priority_class)
     if gang.scheduler:
@@ -105,7 +111,9 @@ def _pod_spec(target: Target, gang: GangPolicy, spec: Tree, pod_fields: Tree) ->
 
 
 def _counts(target: Target, group: RolePods) -> Tree:
-    """How many pods a Job has, where not the TrainJob's `numNodes` says so."""
+    """How many pods a Job has, where not the TrainJob's `numNodes` says so, and whether it is done with the first."""
+    if group.first_decides:
+        return {"successPolicy": {"rules": [{"succeededIndexes": "0"}]}}
     if group.pods == 1 or group.apart or group.name == target.trainer or target.framework == "mpi":
         return {}
     return {"parallelism": group.pods, "completions": group.pods}

@@ -175,8 +175,10 @@ def _tell_of_gang(job: OldJob, policy: Tree, chosen: Tree) -> None:
         job.tell("TF858", (*SCHEDULING, "minResources"), message, "remove it", "info")
 
 
-ENDED_BY_SIGNAL = [*range(129, 144)]
-"""Exit codes of containers that a signal ended, 1 to 15: out of memory, evicted, drained, or crashed."""
+PERMANENT = [*range(1, 128)]
+"""Exit codes that `restartPolicy: ExitCode` takes for an error of the program, which another try would meet again; from
+128 on, the container was ended by a signal: out of memory, evicted, drained. Source: kubeflow/training-operator
+`pkg/util/train/train_util.go`, IsRetryableExitCode."""
 
 
 def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]:
@@ -199,9 +201,7 @@ def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]
             job.tell("TF854", path_of(job, "backoffLimit"), message, "write restartPolicy: OnFailure to retry", "info")
         return {"backoffLimit": 0}, {"restartPolicy": "Never"}
     if replica.restart == "ExitCode":
-        message = "only exit codes of signals, 129 to 143, are retried; the operator retried all from 128 on"
-        job.tell("TF854", path, message, "change them in podFailurePolicy of the runtime", "info")
-        rule = {"containerName": container, "operator": "NotIn", "values": ENDED_BY_SIGNAL}
+        rule = {"containerName": container, "operator": "In", "values": PERMANENT}
         rules = {"rules": [{"action": "FailJob", "onExitCodes": rule}]}
         return {**limited, "podFailurePolicy": rules}, {"restartPolicy": "Never"}
     if replica.restart != "OnFailure":

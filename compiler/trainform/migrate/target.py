@@ -18,7 +18,8 @@ GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 class RolePods(NamedTuple):
     """A replicated job to be: `pods` of `replica`'s template with the variables that the operator would set; `fixed`
     are those that are the same for every job. `apart`: each pod is a Job of its own, so that it has a number among all
-    pods. `settings`: further fields of the replicated job."""
+    pods. `settings`: further fields of the replicated job. `first_decides`: it is done once its first pod is; only the
+    trainer's."""
 
     name: str
     replica: Replica
@@ -27,6 +28,7 @@ class RolePods(NamedTuple):
     apart: bool = False
     fixed: Sequence[Tree] = ()
     settings: Tree | None = None
+    first_decides: bool = False
 
     def host(self, job: str, index: int = 0) -> str:
         """The DNS name of one of its pods."""

@@ -90,6 +90,11 @@ def _nodes(part: Part) -> Nodes:
         return Nodes(None)
 
 
+def forget_nodes() -> None:
+    """Free the nodes that are kept. They are created again on demand."""
+    _nodes.cache_clear()
+
+
 def _entries(node: MappingNode) -> Iterator[Entry]:
     """A mapping's entries in order of precedence."""
     yield from (pair for pair in reversed(node.value) if not is_merge(pair[0]))

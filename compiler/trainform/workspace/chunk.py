@@ -252,6 +252,6 @@ def _not_rebuilt(job: FrozenJob, locks: LockStore) -> Diagnostic:
     on_disk = locks.on_disk(job.id)
     assert isinstance(on_disk, JobOnDisk)
     file = f"{on_disk.folder}/{on_disk.missing[0]}"
-    message = "is missing, and this version of trainform does not render it as it was"
+    message = "is missing, and trainform and its plugins, as installed, do not render it as it was"
     hint = f"restore it: `git checkout -- {file}`; or run `trainform upgrade {'/'.join(job.id[1:])}`"
     return file_error("TF713", file, message, hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +17,15 @@ from trainform.installed import PluginSet, unmet
 from trainform.io.git import GitError, find_checkout, left_out
 from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
-from trainform.io.repository import KEYS, Listing, Repository, is_template, open_repository
+from trainform.io.repository import (
+    ALL_SAVED,
+    KEYS,
+    Listing,
+    Repository,
+    Unsaved,
+    is_template,
+    open_repository,
+)
 from trainform.io.settings import FILE
 from trainform.k8s.tree import text
 from trainform.workspace import InvocationError
@@ -40,11 +49,16 @@ if TYPE_CHECKING:
 
 
 def discover(
-    root: str, environments: Sequence[str] = (), paths: Sequence[str] | None = None, *, all_known: bool = False
+    root: str,
+    environments: Sequence[str] = (),
+    paths: Sequence[str] | None = None,
+    *,
+    all_known: bool = False,
+    unsaved: Unsaved = ALL_SAVED,
 ) -> Workspace:
     """Open the repository at `root`. `environments` limits it; `paths` replace the jobs folder of the settings.
-    `all_known`: take every finding for known, to write a new baseline."""
-    repository, problems = open_repository(root)
+    `all_known`: take every finding for known, to write a new baseline. `unsaved` texts replace files."""
+    repository, problems = open_repository(root, unsaved)
     return Workspace(repository, problems, environments, paths, all_known=all_known)
 
 
@@ -70,6 +84,12 @@ class Workspace:
         self.locks = LockStore(repository)
         self.reads: dict[Document, Read] = {}
         self._paths = paths
+
+    def reopened(self, unsaved: Unsaved) -> Workspace:
+        """The same with other texts of job files. What jobs share, and which files there are, stays as it was read."""
+        other = copy(self)
+        other.repository = self.repository._replace(unsaved=unsaved)
+        return other
 
     @cached_property
     def environments(self) -> list[EnvironmentInputs]:
@@ -146,9 +166,10 @@ class Workspace:
                 f"{missing[0]}: run {' or '.join([*ways, '`git sparse-checkout disable`'])}"
             )
 
-    def read(self, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
-        """The environments with the jobs in `files`; None means all files."""
-        wanted = None if files is None else set(files)
+    def read(self, files: Sequence[str] | None = None, *, beside: Sequence[str] = ()) -> list[EnvironmentInputs]:
+        """The environments with the jobs in `files`; None means all files. Files `beside` them, without TrainJobs, give
+        these jobs the objects that they name."""
+        wanted = None if files is None else {*files, *beside}
         reader, environments = _Reader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
             sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
@@ -156,10 +177,17 @@ class Workspace:
             sources.add(reader.read(read, each))
             if self._paths is not None:
                 sources.add(reader.beside(read, each))
-            if self._paths is not None or wanted is None:
+            if self._paths is not None or beside or wanted is None:
                 gather_in_folders(sources)
             environments.append(replace(each, sources=sources, partial=wanted is not None, reads=self.reads))
         return environments
+
+    def beside(self, file: str) -> list[str]:
+        """The job files in the folder of `file` that hold objects, but no TrainJob."""
+        reader, folder = _Reader(self.repository), posixpath.dirname(file)
+        near = [each for each in self.job_files if posixpath.dirname(each) == folder and each != file]
+        found = {each: [reader.read([each], inputs).documents for inputs in self.environments] for each in near}
+        return [each for each, read in found.items() if any(read) and not any(is_job(d) for ds in read for d in ds)]
 
 
 def _lints(repository: Repository, all_known: bool) -> tuple[Lints, list[Diagnostic]]:

@@ -96,6 +96,13 @@ class ChunkStats:
             if not left and all(job.objects for job in compilation.jobs):
                 self.compiled.add(each.name)
 
+    def concerns(self, names: set[JobId]) -> bool:
+        """Whether the chunk concerns others, or one that has jobs of these `names`, to which it adds its own."""
+        before = len(names)
+        names.update(self.names)
+        has_doubles = len(names) < before + len(self.names)
+        return has_doubles or self.has_others or self.failed
+
 
 class ChunkResult(Protocol):
     @property
@@ -131,14 +138,11 @@ def map_chunks(
     for chunk, result in zip(chunks, _results(workspace, work, chunks, workers), strict=True):
         done += len(chunk.files or ())
         advance(done, total)
-        before, stats = len(names), result.stats
-        names.update(stats.names)
-        has_doubles = len(names) < before + len(stats.names)
-        if has_doubles or stats.has_others or stats.failed:
+        if result.stats.concerns(names):
             break
         results.append(result)
     else:
-        if not _leaves_questions(workspace.environments, [result.stats for result in results]):
+        if not leaves_questions(workspace.environments, [result.stats for result in results]):
             return results
     return [work(workspace.read(), Chunk())]
 
@@ -181,7 +185,7 @@ def _warm_up(workspace: Workspace) -> None:
     workspace.reads.update((document, found) for document, found in reads.items() if document in shared)
 
 
-def _leaves_questions(environments: Sequence[EnvironmentInputs], found: Sequence[ChunkStats]) -> bool:
+def leaves_questions(environments: Sequence[EnvironmentInputs], found: Sequence[ChunkStats]) -> bool:
     """Whether an environment has no job, or its Environment names jobs that are in no chunk."""
     for each in environments:
         own = [stats for stats in found if stats.jobs.get(each.name)]

@@ -66,9 +66,17 @@ def merged(parts: Sequence[Validation], workspace: Workspace, shard: Shard) -> V
         whole.judged.add(part.judged)
         whole.jobs |= part.jobs
     whole.behind = merge(part.behind for part in parts)
-    whole.diagnostics += [*behind_diagnostics(whole.behind), *_namesakes(workspace, shard, whole.jobs)]
-    whole.diagnostics += remarks(whole.judged, complete=shard == ALL and workspace.is_complete)
+    whole.diagnostics += seen_together(whole, workspace, shard)
     return whole
+
+
+def seen_together(whole: Validation, workspace: Workspace, shard: Shard) -> list[Diagnostic]:
+    """What no chunk can tell: which jobs are behind, which share an object, which comments silence nothing."""
+    return [
+        *behind_diagnostics(whole.behind),
+        *_namesakes(workspace, shard, whole.jobs),
+        *remarks(whole.judged, complete=shard == ALL and workspace.is_complete),
+    ]
 
 
 def _namesakes(

@@ -25,6 +25,20 @@ def goes_alone(plan: Plan, jobset: JobSetView) -> None:
         ("spec", "managedBy"),
         "TF357",
         f"MultiKueue copies only the JobSet, but its pods also need {', '.join(behind)}",
-        hint="use a runtime without MPI, Flux and podGroupPolicy, or a cluster without MultiKueue",
+        hint=_remedy(plan, behind),
         source=source,
     )
+
+
+def _remedy(plan: Plan, behind: list[str]) -> str:
+    """What to change, by who made the objects. Kueue admits all pods at once, so that no PodGroup is missed."""
+    groups = [each for each in behind if each.startswith("PodGroup/")]
+    steps = []
+    if groups and plan.gang.chosen:
+        steps.append("write scheduling.gang.scheduler: none in the Environment: Kueue admits all pods at once")
+    elif groups:
+        steps.append("use a runtime without podGroupPolicy: Kueue admits all pods at once")
+    if len(groups) < len(behind):
+        others = "the others" if groups else "them"
+        steps.append(f"create {others} in the worker clusters, or use a runtime that needs none")
+    return "; ".join(steps)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pages.field_docs import field_docs
 from trainform.api import DEFAULT_ENVIRONMENT, Environment
 from trainform.api.advice.environment import ENVIRONMENT
 from trainform.api.validation_errors import Reading, _fields, _models
+from trainform.workspace.json_schema.texts import field_texts
 
 FULL = """
   jobs:
@@ -262,8 +262,8 @@ OURS = [model for model in models(Environment, []) if "trainjob" not in model.__
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
 def test_every_field_of_ours_has_its_reference(model):
     fields = {field.alias for field in model.model_fields.values()} - {"apiVersion", "kind"}
-    assert fields - {"key", "operator"} <= field_docs(model).keys()
-    assert all(text.endswith((".", "`.")) for text in field_docs(model).values())
+    assert fields - {"key", "operator"} <= field_texts(model).keys()
+    assert all(text.meaning.endswith(".") for text in field_texts(model).values())
 
 
 @pytest.mark.parametrize(

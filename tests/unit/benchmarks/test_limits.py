@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks import fleet, peers, profile, starts
-from benchmarks.limits import TOLERANCE, hold, ratios, read_limits, write_limits
-from benchmarks.measure import Taken
+from benchmarks.limits import TOLERANCE, hold, parts, ratios, read_limits, write_limits
+from benchmarks.measure import REFERENCE, Taken
 
 KUSTOMIZE = "torch-300: trainform render, cold, wall / kustomize"
 COLD = "mixed-1000: render, cold, CPU / reference loop"
 
 
+def taken(seconds: float, memory: int = 50) -> Taken:
+    """Beside a loop that takes 0.1 s."""
+    return Taken(seconds, seconds, memory, loops=seconds / 0.1)
+
+
 def figures(cold: float = 1.0, kustomize: float | None = 0.8) -> dict[str, dict[str, Taken]]:
     """A run in which every command takes half a second, but those that are named; the loop takes 0.1 s."""
-    loop, usual = Taken(0.1, 0.1, 10), Taken(0.5, 0.5, 50)
+    loop, usual = taken(0.1, memory=10), taken(0.5)
     peer = {} if kustomize is None else {peers.KUSTOMIZE: Taken(kustomize, 2 * kustomize, 90)}
     commands = dict.fromkeys([fleet.NO_CHANGE_UNPROVEN, fleet.VALIDATE, fleet.CHECK, fleet.ONE_JOB_DIFF], usual)
     return {
-        "processes": {starts.REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
-        "torch-300": {fleet.REFERENCE: loop, peers.RENDER: Taken(0.4, 0.4, 50), **peer},
+        "processes": {REFERENCE: loop, starts.PYTHON: Taken(0.01, 0.01, 10), starts.VERSION: usual},
+        "torch-300": {REFERENCE: loop, peers.RENDER: taken(0.4), **peer},
         profile.START: {"click": usual},
-        "mixed-100": {fleet.REFERENCE: loop, fleet.COLD: Taken(0.3 * cold, 0.3 * cold, 50), **commands},
-        "mixed-1000": {fleet.REFERENCE: loop, fleet.COLD: Taken(cold, cold, 50), **commands},
+        "mixed-100": {REFERENCE: loop, fleet.COLD: taken(0.3 * cold), **commands},
+        "mixed-1000": {REFERENCE: loop, fleet.COLD: taken(cold), **commands},
     }
 
 
@@ -65,8 +72,16 @@ def test_losing_ground_to_kustomize_fails(limits):
 
 def test_growing_faster_than_the_number_of_jobs_fails(limits):
     slow = figures()
-    slow["mixed-100"][fleet.CHECK] = Taken(0.2, 0.2, 50)
+    slow["mixed-100"][fleet.CHECK] = taken(0.2)
     assert [line.split(":")[0] for line in hold(ratios(slow), limits).failures] == ["check"]
+
+
+@pytest.mark.parametrize(("group", "part"), [("processes", "starts"), ("torch-300", "peers"), ("mixed-1000", "mixed")])
+def test_only_the_part_that_failed_is_measured_again(limits, group, part):
+    slow = figures()
+    slow[group] = {name: replace(each, cpu=9 * each.cpu, loops=9 * each.loops) for name, each in slow[group].items()}
+    slow["processes"][starts.PYTHON] = taken(0.01)
+    assert parts(hold(ratios(slow), limits).failures) == [part]
 
 
 def test_without_kubectl_the_loop_alone_judges_and_it_is_said(limits):

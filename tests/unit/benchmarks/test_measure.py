@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.measure import Bench, MeasuredProcessFailed, Taken, best, in_turns
+from benchmarks.measure import REFERENCE, Bench, MeasuredProcessFailed, Taken, best, in_turns, one_round
 
 
 @pytest.fixture
@@ -62,3 +62,16 @@ def test_all_take_turns():
 
 def test_the_best_time_and_the_most_memory_count():
     assert best([{"a": Taken(2, 1, 5)}, {"a": Taken(1, 3, 7)}]) == {"a": Taken(1, 1, 7)}
+
+
+def test_a_step_is_measured_against_the_loops_beside_it():
+    """A machine that is half as fast during the second step changes no ratio."""
+    loops = iter([Taken(0.1, 0.1), Taken(0.1, 0.1), Taken(0.3, 0.3)])
+    steps = {REFERENCE: lambda: next(loops), "a": lambda: Taken(1, 1), "b": lambda: Taken(2, 2)}
+    found = one_round(steps, "")
+    assert [found[name].loops for name in "ab"] == pytest.approx([10, 10])
+    assert found[REFERENCE].cpu == 0.1
+
+
+def test_of_several_rounds_the_best_ratio_to_the_loop_counts():
+    assert best([{"a": Taken(1, 1, loops=8)}, {"a": Taken(2, 2, loops=6)}])["a"] == Taken(1, 1, loops=6)

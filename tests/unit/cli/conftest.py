@@ -6,11 +6,13 @@ import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from support.api_server import ApiServer, api_server
+from support.result_schemas import assert_valid
+from trainform.cli import terminal
 from trainform.cli.main import run
 
 JOB = dedent(
@@ -38,6 +40,18 @@ class Ran(NamedTuple):
 
 def job(name: str = "llm", nodes: object = 2) -> str:
     return JOB.format(name=name, nodes=nodes)
+
+
+@pytest.fixture(autouse=True)
+def results_are_as_their_schemas_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every JSON document that a command prints or writes in a test of this folder."""
+    json_of = terminal.json_of
+
+    def checked(document: dict[str, Any] | list[Any]) -> str:
+        assert_valid(document)
+        return json_of(document)
+
+    monkeypatch.setattr(terminal, "json_of", checked)
 
 
 @pytest.fixture

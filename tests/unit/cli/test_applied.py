@@ -53,7 +53,8 @@ def test_a_frozen_job_that_deletes_itself_is_an_error_once_an_engine_applies_it(
     assert ran.code == 2
     assert f"{JOBSET}:{line}:" in ran.out + ran.err
     assert "error TF620 spec.ttlSecondsAfterFinished: the job deletes itself" in ran.out + ran.err
-    assert "run `trainform upgrade ml/llm`" in ran.out + ran.err
+    way_out = "help: the job is frozen: run `trainform upgrade ml/llm` to render it from today's inputs, or change it\n"
+    assert way_out in ran.out + ran.err
 
 
 @pytest.mark.parametrize("way_out", ["upgrade", "change", "allow"])

@@ -108,6 +108,15 @@ def test_a_name_without_a_known_ending_is_refused(repository, trainform):
     assert '"comment.doc": the name must end in .md, .html, .json, .txt' in ran.err
 
 
+@pytest.mark.parametrize("other", ["one.json", "./one.json"])
+def test_two_parts_do_not_share_a_file(repository, trainform, other):
+    """The second would replace the first, and its errors with it."""
+    ran = trainform("ci", "--validate", "one.json", "--check", other)
+    assert ran.code == 2
+    assert f"one.json and {other} are one file" in ran.err
+    assert not (repository.root / "one.json").exists()
+
+
 def test_a_change_alone_passes_on_request(repository, trainform):
     CHANGES["a new job"](repository)
     trainform("render")

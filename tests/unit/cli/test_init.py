@@ -26,6 +26,10 @@ ALWAYS = {
     "jobs/hello.yaml",
     "runtimes/README.md",
     "trainform.yaml",
+    ".trainform/schemas/any.json",
+    ".trainform/schemas/trainform.json",
+    ".vscode/extensions.json",
+    ".vscode/settings.json",
 }
 BOOTSTRAP = {
     "none": set(),
@@ -109,14 +113,14 @@ def test_a_second_time_nothing_changes(new, trainform):
     before = present(new)
     ran = trainform("init", "new")
     assert (ran.code, present(new)) == (0, before)
-    assert "7 files unchanged" in ran.out
+    assert "11 files unchanged" in ran.out
     assert "wrote" not in ran.out
 
 
 def test_a_missing_file_is_added_beside_identical_ones(new, trainform):
     trainform("init", "new")
     (new / "jobs" / "hello.yaml").unlink()
-    assert trainform("init", "new").out.startswith("wrote jobs/hello.yaml\n6 files unchanged\n")
+    assert trainform("init", "new").out.startswith("wrote jobs/hello.yaml\n10 files unchanged\n")
 
 
 def test_another_file_in_the_way_is_told_and_nothing_is_written(new, trainform):
@@ -141,25 +145,42 @@ def test_attributes_of_others_are_kept(new, trainform, before):
     assert kept == (before if before.endswith("\n") or not before else before + "\n")
     assert "rendered/** -text -merge" in added
     after = present(new)
-    assert "7 files unchanged" in trainform("init", "new").out
+    assert "11 files unchanged" in trainform("init", "new").out
     assert present(new) == after
 
 
 @pytest.mark.parametrize(
     ("path", "option", "line"),
     [
+        (".vscode/settings.json", "github", '    "./.trainform/schemas/any.json": ['),
         (".pre-commit-config.yaml", "github", "      - id: trainform-render"),
         (".gitlab-ci.yml", "gitlab", "    - trainform check"),
     ],
 )
 def test_what_to_add_to_a_file_of_many_tools_is_printed(new, trainform, path, option, line):
-    new.mkdir()
+    (new / path).parent.mkdir(parents=True)
     (new / path).write_text("mine\n")
     ran = trainform("init", "new", "--ci", option)
     assert ran.code == 0
     assert f"{path} exists; add to it what applies:\n" in ran.out
     assert f"  {line}\n" in ran.out
     assert (new / path).read_text() == "mine\n"
+
+
+def test_the_first_line_of_each_file_of_ours_tells_editors_its_schema(new, trainform):
+    trainform("init", "new", "--sample", "jax")
+    for path in ("trainform.yaml", "environments/prod/environment.yaml", "jobs/hello-jax.yaml"):
+        first = (new / path).read_text().splitlines()[0]
+        schema = first.removeprefix("# yaml-language-server: $schema=")
+        assert (new / path).parent.joinpath(schema).is_file(), first
+
+
+def test_schemas_of_an_earlier_version_are_replaced(new, trainform):
+    trainform("init", "new")
+    written = present(new)
+    (new / ".trainform/schemas/any.json").write_text("{}")
+    assert trainform("init", "new").out.startswith("wrote .trainform/schemas/any.json\n")
+    assert present(new) == written
 
 
 def test_a_folder_in_the_way(new, trainform):
@@ -230,7 +251,12 @@ def test_in_a_folder_of_a_larger_repository_paths_begin_at_its_top(monorepo, tra
     assert trainform("init", "mono/ml/training", "--engine", "argocd").code == 0
     files = {path for path in present(monorepo) if not path.startswith(".git/")}
     outside = {path for path in files if not path.startswith("ml/training/")}
-    assert outside == {".pre-commit-config.yaml", ".github/workflows/trainform-ml-training.yaml"}
+    assert outside == {
+        ".pre-commit-config.yaml",
+        ".github/workflows/trainform-ml-training.yaml",
+        ".vscode/extensions.json",
+        ".vscode/settings.json",
+    }
     workflow = yaml.safe_load((monorepo / ".github/workflows/trainform-ml-training.yaml").read_text())
     assert workflow["jobs"]["render"]["defaults"]["run"]["working-directory"] == "ml/training"
     (application_set,) = yaml.safe_load_all((monorepo / "ml/training/gitops/argocd/trainform-prod.yaml").read_text())

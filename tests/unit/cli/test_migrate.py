@@ -41,12 +41,32 @@ def test_only_write_writes(root, trainform):
     assert (root / "jobs" / "old.yaml").exists()
 
 
+def test_a_job_with_a_generated_name_is_told_by_how_its_names_begin(root, trainform):
+    (root / "old.yaml").write_text(OLD.replace("name: old", "generateName: nightly-"))
+    ran = trainform("migrate", "--write", "old.yaml")
+    assert "wrote jobs/nightly.yaml, from PyTorchJob (kubeflow.org/v1) nightly-…\n" in ran.out
+
+
 def test_a_second_time_nothing_changes(root, trainform):
     (root / "old.yaml").write_text(OLD)
     assert trainform("migrate", "--write", "old.yaml").code == 0
     ran = trainform("migrate", "--write", "old.yaml")
     assert ran.code == 0
     assert ran.out.startswith("1 file unchanged\n")
+
+
+def test_what_many_jobs_lose_alike_is_told_once_with_its_places(root, trainform):
+    lossy = OLD.replace("spec:\n  py", "spec:\n  runPolicy: {cleanPodPolicy: All}\n  py")
+    for number in range(1, 13):
+        (root / f"old-{number:02}.yaml").write_text(lossy.replace("name: old", f"name: old-{number}"))
+    files = [f"old-{number:02}.yaml" for number in range(1, 13)]
+    ran = trainform("migrate", *files)
+    assert ran.err.count("TF855") == 1
+    places = ", ".join(f"{file}:5" for file in files[1:11])
+    assert f"note: the same in 11 more places: {places}, …\n" in ran.err
+    assert "\n12 warnings in 12 files\n" in ran.err
+    told = json.loads(trainform("migrate", "--format", "json", *files).out)["diagnostics"]
+    assert [each["file"] for each in told] == files
 
 
 def test_a_file_in_the_way_stays_and_nothing_else_is_written(root, trainform):

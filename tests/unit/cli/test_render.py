@@ -149,6 +149,7 @@ def test_nothing_to_render_is_an_error(root, trainform):
     ran = trainform("render")
     assert ran.code == 2
     assert "TF202" in ran.err
+    assert trainform("render", "--allow-empty").code == 0
 
 
 def test_a_file_of_somebody_else_in_the_way_stops_all(root, trainform):

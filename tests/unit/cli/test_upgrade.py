@@ -156,6 +156,14 @@ def test_a_runtime_that_nobody_uses_is_an_error_that_names_near_ones(behind, tra
     assert 'error TF705: no rendered job uses runtime "troch"\n  help: did you mean "torch"?' in ran.err
 
 
+def test_a_runtime_that_no_name_resembles_is_an_error_that_lists_those_in_use(behind, trainform):
+    assert "help: rendered jobs use: own, torch" in trainform("upgrade", "--runtime", "zzzzzz").err
+
+
+def test_a_runtime_is_an_error_where_nothing_is_rendered(root, trainform):
+    assert "help: rendered jobs use: none" in trainform("upgrade", "--runtime", "torch").err
+
+
 def test_it_asks_what_to_upgrade(behind, trainform):
     ran = trainform("upgrade")
     assert ran.code == 2

@@ -41,6 +41,8 @@ def toy(name, value="1"):
         pods.mount(node, {"name": "cache", "mountPath": "/cache", "subPath": value})
         plan.label_pods("mode", value)
         plan.annotate_pods("mode", value)
+        plan.label_pods("of-a-step", value, steps=[pods])
+        plan.annotate_jobset("mode", value)
 
     return type("Toy", (Plugin,), {"name": name, "enforce_ml_policy": enforce_ml_policy})()
 
@@ -88,6 +90,8 @@ def test_two_plugins_that_disagree_are_both_named_for_everything_that_they_set()
             "mount /cache of node/node",
             "label mode",
             "annotation mode",
+            "label of-a-step of node",
+            "annotation mode of the JobSet",
         )
     }
     assert result.jobs[0].objects == []
@@ -96,7 +100,7 @@ def test_two_plugins_that_disagree_are_both_named_for_everything_that_they_set()
 def test_two_plugins_that_agree_are_no_conflict():
     result = compiled(job(), runtime(), plugins=with_plugins(toy("red"), toy("blue")))
     node = jobset(result)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
-    assert node["metadata"] == {"labels": {"mode": "1"}, "annotations": {"mode": "1"}}
+    assert node["metadata"] == {"labels": {"mode": "1", "of-a-step": "1"}, "annotations": {"mode": "1"}}
     assert node["spec"]["containers"][0]["env"] == [{"name": "MODE", "value": "1"}]
 
 

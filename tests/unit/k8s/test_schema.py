@@ -317,7 +317,29 @@ def test_the_reference_validator_agrees(kind, tree):
 
 
 def test_the_committed_schemas_are_those_that_the_script_derives():
-    assert runpy.run_path(str(SCRIPT))["derive"]() == definitions()
+    script = runpy.run_path(str(SCRIPT))
+    assert script["derive"]() == definitions()
+    committed = (script["FOLDER"] / "descriptions.json").read_text()
+    assert script["describe"]() == json.loads(committed)
+
+
+def test_every_description_belongs_to_a_field():
+    for kind, texts in runpy.run_path(str(SCRIPT))["describe"]().items():
+        assert texts.keys() <= definitions()[kind]["properties"].keys(), kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", ""),
+        ("One\n sentence.", "One sentence."),
+        ("First. Second.", "First. Second."),
+        (f"First. {'S' + 'o' * 240}.", "First."),
+        ("See example.com/a.b for more. Or not.", "See example.com/a.b for more. Or not."),
+    ],
+)
+def test_of_a_long_description_the_first_sentences_are_kept(text, kept):
+    assert runpy.run_path(str(SCRIPT))["brief"](text) == kept
 
 
 @pytest.mark.parametrize("table", ["LIST_KEYS", "FACTS", "DEFAULTS"])

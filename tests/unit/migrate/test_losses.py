@@ -67,7 +67,6 @@ CONTAINERS = f"{WORKER}.template.spec.containers"
         (pytorch("elasticPolicy: {rdzvEndpoint: x}"), "TF862", "spec.elasticPolicy.rdzvEndpoint", 11),
         (pytorch("nprocPerNode: cpu"), "TF853", "spec.nprocPerNode", 11),
         (pytorch(worker="restartPolicy: Always"), "TF854", f"{WORKER}.restartPolicy", 11),
-        (pytorch(worker="restartPolicy: ExitCode"), "TF854", f"{WORKER}.restartPolicy", 11),
         (
             pytorch(pod="restartPolicy: Never"),
             "TF854",
@@ -318,3 +317,64 @@ def test_a_broken_document_does_not_hide_the_others():
     found = migrated("a: [\n---\n" + pytorch())
     assert [each[0] for each in codes(found)] == ["TF001"]
     assert [each.name for each in found.jobs] == ["llm"]
+
+
+SPREAD = """\
+topologySpreadConstraints:
+- {maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule, labelSelector: %s}
+"""
+NAMED = "{matchLabels: {training.kubeflow.org/job-name: llm, app: a}}"
+SELECTED = "spec.pytorchReplicaSpecs.Worker.template.spec.topologySpreadConstraints[0].labelSelector"
+
+
+def test_a_selector_of_the_jobs_name_is_jobsets_now():
+    found = migrated(pytorch(pod=SPREAD % NAMED))
+    assert ("TF868", f"{SELECTED}.matchLabels.training.kubeflow.org/job-name", 12) in codes(found)
+    pod = jobset(found)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    selector = pod["topologySpreadConstraints"][0]["labelSelector"]
+    assert selector == {"matchLabels": {"jobset.sigs.k8s.io/jobset-name": "llm", "app": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("selector", "field"),
+    [
+        ("{matchLabels: {training.kubeflow.org/job-role: master}}", "matchLabels.training.kubeflow.org/job-role"),
+        (
+            "{matchExpressions: [{key: training.kubeflow.org/replica-type, operator: Exists}]}",
+            "matchExpressions[0].key",
+        ),
+    ],
+)
+def test_a_selector_of_a_label_that_no_pod_has_any_more_is_a_warning(selector, field):
+    found = migrated(pytorch(pod=SPREAD % selector))
+    assert [(each.code, each.severity) for each in found.diagnostics] == [("TF868", "warning")]
+    assert codes(found)[0][1] == f"{SELECTED}.{field}"
+
+
+def test_a_field_of_the_jobs_name_is_jobsets_now():
+    env = "{name: JOB, valueFrom: {fieldRef: {fieldPath: \"metadata.labels['training.kubeflow.org/job-name']\"}}}"
+    found = migrated(pytorch().replace("{name: pytorch,", f"{{name: pytorch, env: [{env}],"))
+    field = train_job(found)["spec"]["trainer"]["env"][0]["valueFrom"]["fieldRef"]["fieldPath"]
+    assert field == "metadata.labels['jobset.sigs.k8s.io/jobset-name']"
+
+
+def test_empty_fields_that_a_client_wrote_do_not_make_a_runtime_of_its_own():
+    written = "{name: pytorch, resources: {}, securityContext: {}, ports: [],"
+    found = migrated(pytorch(pod="securityContext: {}").replace("{name: pytorch,", written))
+    assert found.runtimes == []
+    assert train_job(found)["spec"]["runtimeRef"] == {"name": "torch-distributed"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "rules"), [("", [{"succeededIndexes": "0"}]), ("successPolicy: AllWorkers", None)], ids=["first", "all"]
+)
+def test_workers_without_a_chief_are_done_when_the_first_is_or_all_are(policy, rules):
+    text = (
+        pytorch(policy)
+        .replace("PyTorchJob", "TFJob")
+        .replace("pytorch", "tf")
+        .replace("name: tf,", "name: tensorflow,")
+    )
+    job = jobset(migrated(text))["spec"]["replicatedJobs"][0]["template"]["spec"]
+    assert job.get("successPolicy", {}).get("rules") == rules
+    assert job["completions"] == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mutation.__main__ import PROJECT, _file
-from mutation.mutants import mutants, sample
+from mutation.mutants import mutants, sample, statements_of_functions
 from mutation.table import TESTS
 from support.golden import ROOT
 
@@ -44,6 +44,9 @@ def test_each_kind_of_fault_is_made(source, fault):
         "'''Text.'''",
         "x: dict[str, int]",
         "__all__ = ['a', 'b']",
+        "Kind = Literal['a', 'b']",
+        "@dataclass(frozen=True, slots=True)\nclass A: pass",
+        "x = zip(a, b, strict=True)",
         "class A:\n    '''Text.'''",
         "def f(a: A[1, 2]) -> B[1, 2]: pass",
         "from a import b",
@@ -58,6 +61,13 @@ def test_a_mutant_differs_in_one_place():
     source = "a = 1\nb = 1\n"
     assert [mutant.source for mutant in mutants(source)] == ["a = 2\nb = 1", "a = 1\nb = 2"]
     assert [mutant.line for mutant in mutants(source)] == [1, 2]
+
+
+def test_a_line_of_a_function_belongs_to_the_innermost_statement():
+    source = "a = 1\n\ndef f(b=1):\n    if b:\n        c = (\n            2\n        )\n    return c\n"
+    found = statements_of_functions(source)
+    assert sorted(found) == [4, 5, 6, 7, 8]
+    assert {line: [*found[line]] for line in (6, 8)} == {6: [5, 6, 7], 8: [8]}
 
 
 def test_a_sample_is_the_same_in_every_run():

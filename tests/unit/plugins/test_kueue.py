@@ -232,6 +232,15 @@ def test_multikueue_hands_on_no_pod_group(settings):
     assert error["field"] == ("spec.scheduling.kueue.multiKueue" if settings else "spec.managedBy")
 
 
+def test_the_gang_of_the_environment_is_what_to_change_under_multikueue():
+    result = compiled(
+        TOPOLOGY, scheduling={"kueue": {"localQueue": "team-a", "multiKueue": True}, "gang": {"scheduler": "volcano"}}
+    )
+    error = the(result, "TF357")
+    assert "PodGroup/llm" in error["message"]
+    assert error["hint"].startswith("write scheduling.gang.scheduler: none in the Environment")
+
+
 @pytest.mark.parametrize("time", ["0", "1d", "1.5", ""])
 def test_a_time_limit_is_a_number(time):
     assert codes(kueue(labels={TIME: time}), "error") == ["TF359"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from os.path import realpath
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -54,7 +55,7 @@ def _files(name: str, formats: dict[str, str], what: str) -> Callable[[Any], Any
 @click.option(
     "--annotate",
     type=click.Choice(["github"]),
-    help="Print problems as workflow annotations instead of text.",
+    help="Print problems as workflow annotations, whether or not there is a file for them.",
 )
 @click.option("--fail-on", type=click.Choice(["warning", "info"]), help="Exit 1 on problems of this severity too.")
 @click.option("--changes-pass", is_flag=True, help="Exit 0 if jobs change and nothing is wrong.")
@@ -87,9 +88,12 @@ def ci(
     from trainform.cli.commands.diff import print_difference
     from trainform.cli.commands.validate import print_findings
 
+    _refuse_double([*validate, *check, *diff])
     chosen = chosen_root(root)
     workspace, examined, compared, commit = _read(chosen, base, env, workers or 0)
     findings = partial(print_findings, examined.validation, fail_on=fail_on, root=chosen, everything=True)
+    if annotate and validate:
+        findings(annotate)
     verdicts = partial(print_verdicts, examined.verification, workspace, commit)
     changes = partial(print_difference, compared.diff, compared.outcome)
     codes = [
@@ -100,6 +104,16 @@ def ci(
     if changes_pass and codes[2] == DIFFERS:
         codes[2] = OK
     return max(codes)
+
+
+def _refuse_double(targets: Sequence[Printout]) -> None:
+    """Raises UsageError if two parts go to one file: the second would replace the first."""
+    first: dict[str, str] = {}
+    for file, _ in targets:
+        place = realpath(file)
+        if place in first:
+            raise click.UsageError(f"{first[place]} and {file} are one file: give each part a file of its own")
+        first[place] = file
 
 
 class PullRequest(NamedTuple):

@@ -70,11 +70,12 @@ def init(folder: str, **given: Any) -> int:
     """Create a working repository.
 
     DIR is its folder; default: the current one. Writes settings, an environment, sample jobs, a CI workflow,
-    pre-commit hooks and, for Argo CD or Flux, the manifests that connect it to this repository. Asks what you want
-    if you give no option, on a terminal.
+    pre-commit hooks, schemas for editors and, for Argo CD or Flux, the manifests that connect it to this repository.
+    Asks what you want if you give no option, on a terminal.
 
     In a folder of a larger git repository, the workflow and the hooks go to the top of that repository, and engines
-    get paths from there. Existing files are never overwritten: if one is in the way, nothing is written.
+    get paths from there. Existing files are never overwritten, apart from schemas: if one is in the way, nothing is
+    written.
     """
     from trainform.cli.terminal import print_diagnostics
     from trainform.workspace.bootstrap.choices import place_of
@@ -191,6 +192,19 @@ def _next(folder: str, choices: Choices) -> Iterator[str]:
 
 def _tell(made: Bootstrap, following: Iterable[str]) -> None:
     from trainform.cli.terminal import print_line
+
+    print_made(made)
+    if is_quiet():
+        return
+    print_line("")
+    print_line("next:")
+    for line in following:
+        print_line(f"  {line}")
+
+
+def print_made(made: Bootstrap) -> None:
+    """Print what was written, and what the user must add to a file that other tools share."""
+    from trainform.cli.terminal import print_line
     from trainform.diagnostics.order import counted
 
     for path, _ in made.write if not is_quiet() else ():
@@ -202,9 +216,3 @@ def _tell(made: Bootstrap, following: Iterable[str]) -> None:
         print_line(f"{path} exists; add to it what applies:")
         for line in text.splitlines():
             print_line(f"  {line}".rstrip())
-    if is_quiet():
-        return
-    print_line("")
-    print_line("next:")
-    for line in following:
-        print_line(f"  {line}")

@@ -51,10 +51,10 @@ def migrate(files: tuple[str, ...], write: bool, form: str, root: str | None) ->
 
 def _print_dry_run(done: Outcome, root: str) -> None:
     from trainform.cli.terminal import print_diagnostics, print_line, print_page
-    from trainform.diagnostics.order import counted, has_errors
+    from trainform.diagnostics.order import counted, has_errors, once
 
     print_page("---\n".join(f"# {change.file}\n{change.text}" for change in done.changes))
-    print_diagnostics(done.problems, sys.stderr)
+    print_diagnostics(once(done.problems), sys.stderr)
     if has_errors(done.problems) or is_quiet():
         return
     files = counted(len(done.changes), "file")
@@ -68,9 +68,9 @@ def _print_written(done: Outcome) -> None:
     from shlex import quote
 
     from trainform.cli.terminal import print_diagnostics, print_line
-    from trainform.diagnostics.order import counted, has_errors
+    from trainform.diagnostics.order import counted, has_errors, once
 
-    print_diagnostics(done.problems, sys.stderr)
+    print_diagnostics(once(done.problems), sys.stderr)
     if has_errors(done.problems):
         print_line("nothing was written, because of the errors above", sys.stderr)
         return
@@ -90,15 +90,14 @@ def _print_written(done: Outcome) -> None:
 
 
 def _told(change: MigratedFile) -> str:
-    from trainform.k8s.tree import name_of
-    from trainform.workspace.migration.program import kind_of_origin
+    from trainform.workspace.migration.program import kind_of_origin, name_of_origin
 
     if not change.is_new:
         return f"edited {change.file}"
     first, *others = change.origins
     if others:
         return f"wrote {change.file}, for {len(change.origins)} jobs"
-    return f"wrote {change.file}, from {kind_of_origin(first)} {name_of(first.tree)}"
+    return f"wrote {change.file}, from {kind_of_origin(first)} {name_of_origin(first)}"
 
 
 def _print_json(done: Outcome) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("job", shell_complete=complete.job)
 @click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Nodes, in place of trainer.numNodes.")
 @click.option("--procs", type=click.IntRange(min=1), metavar="N", help="Processes per node: trainer.numProcPerNode.")
-@click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="GPUs per node; 0 for none.")
+@click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="GPUs of each pod that asks for any.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

@@ -81,8 +81,7 @@ def _named(name: str, runtimes: Runtimes) -> Document:
 
 def _eject(repository: Repository, document: Document) -> int:
     from trainform.cli.terminal import print_diagnostics, print_line
-    from trainform.workspace.bootstrap.texts import NewFile
-    from trainform.workspace.bootstrap.writing import write_new
+    from trainform.workspace.bootstrap.writing import NewFile, write_new
 
     path = f"{repository.settings.runtimes}/{document.file.rpartition('/')[2]}"
     made = write_new(repository.root, {path: NewFile(document.part.text)})

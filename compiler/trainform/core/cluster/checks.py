@@ -10,7 +10,7 @@ from trainform.core.cluster.contents import check_contents
 from trainform.core.schedulers import SCHEDULER_NAMES
 from trainform.core.secrets import key_secrets
 from trainform.diagnostics import Path
-from trainform.diagnostics.suggest import did_you_mean
+from trainform.diagnostics.suggest import did_you_mean, listed
 from trainform.k8s.admission import admitted_pod_spec
 from trainform.k8s.cluster import classes, limit, pod_security, quota, releases
 from trainform.k8s.cluster.references import EVERYWHERE, references
@@ -124,13 +124,15 @@ def _references_exist(plan: Plan, jobset: JobSetView) -> None:
         return
     own, near = _made_by_the_job(plan, jobset), _nearby(plan)
     cluster = None if plan.destination.is_default else plan.environment.spec.cluster
-    unlisted = []
+    kinds = dict.fromkeys(each.kind for each in missing)
+    names = {kind: cluster.names_of(kind, plan.namespace) if cluster else None for kind in kinds}
+    known = {(kind, name) for kind, found in names.items() for name in found or ()}
+    unlisted, lacking = [], []
     for each in missing:
-        listed = cluster.names_of(each.kind, plan.namespace) if cluster else None
         if (each.kind, each.name) in own:
             continue
-        if listed is not None:
-            _not_listed(plan, jobset, each, listed)
+        if (found := names[each.kind]) is not None:
+            lacking += [] if (each.kind, each.name) in known else [(each, found)]
         elif (
             not plan.frozen
             and each.kind in _UNLISTED
@@ -138,31 +140,38 @@ def _references_exist(plan: Plan, jobset: JobSetView) -> None:
             and "imagePullSecrets" not in each.path
         ):
             unlisted.append(each)
+    _not_listed(plan, jobset, lacking)
     _not_here(plan, jobset, unlisted, near)
 
 
-def _not_listed(plan: Plan, jobset: JobSetView, missing: _Missing, listed: Sequence[str]) -> None:
-    if missing.name not in listed:
+_COMPARED = 20
+"""Most missing objects of a job for which a name is looked for that is nearly theirs: there may be thousands."""
+
+
+def _not_listed(plan: Plan, jobset: JobSetView, missing: Sequence[tuple[_Missing, Sequence[str]]]) -> None:
+    for place, (each, names) in enumerate(missing):
+        hint = did_you_mean(each.name, names) if place < _COMPARED else ""
         plan.report_object(
             jobset.tree,
-            missing.path,
+            each.path,
             "TF568",
-            f"namespace {plan.namespace} has no {missing.kind} {missing.name!r}: the pods would not start",
-            hint=did_you_mean(missing.name, listed) or f"spec.cluster.objects lists {', '.join(listed) or 'none'}",
+            f"namespace {plan.namespace} has no {each.kind} {each.name!r}: the pods would not start",
+            hint=hint or f"spec.cluster.objects lists {listed(names) or 'none'}",
         )
 
 
 def _not_here(plan: Plan, jobset: JobSetView, missing: Sequence[_Missing], near: Collection[tuple[str, str]]) -> None:
     """One note for all that others may provide; a warning for each name that is nearly that of an object here."""
     others = []
-    for each in missing:
-        if hint := did_you_mean(each.name, [name for kind, name in near if kind == each.kind]):
+    for place, each in enumerate(missing):
+        known = [name for kind, name in near if kind == each.kind] if place < _COMPARED else []
+        if hint := did_you_mean(each.name, known):
             message = f"nothing here provides {each.kind} {each.name!r}"
             plan.report_object(jobset.tree, each.path, "TF650", message, severity="warning", hint=hint)
         else:
             others.append(each)
     if others:
-        names = ", ".join(dict.fromkeys(f"{each.kind} {each.name}" for each in others))
+        names = listed([*dict.fromkeys(f"{each.kind} {each.name}" for each in others)])
         message = f"nothing here provides {names}: the pods wait until it exists in namespace {plan.namespace}"
         hint = "put it beside the TrainJob, or list what exists in the Environment's spec.cluster.objects"
         plan.report_object(jobset.tree, others[0].path, "TF650", message, severity="info", hint=hint)

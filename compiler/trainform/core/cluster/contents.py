@@ -3,13 +3,14 @@ the repository."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.contents import Keys, keys_of
 from trainform.core.beside.placing import kind_of, provided
+from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean, listed
-from trainform.k8s.cluster.mounts import lost_files
+from trainform.k8s.cluster.mounts import Lost, lost_files
 from trainform.k8s.cluster.references import references
 from trainform.k8s.tree import metadata_of, name_of, object_name, text
 
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
     from trainform.k8s.tree import Tree
 
 
+_TOLD = 20
+"""Most of what one object lacks that is told one by one: thousands may be asked for, each with a hint to look for."""
+
+
 class _Contents(NamedTuple):
-    """What an object holds: its name as the user wrote it, and whether it is rendered with the job."""
+    """What an object holds: its name as the user wrote it, its keys, also in order, and whether it is rendered with the
+    job."""
 
     name: str
     keys: Keys
+    in_order: Sequence[str]
     is_rendered: bool
 
 
@@ -41,28 +48,49 @@ def check_contents(plan: Plan, jobset: JobSetView) -> None:
 
     for job, wanted in zip(jobset.jobs, needed, strict=True):
         at = (*job.pod_path, "spec")
+        missing: dict[str, list[tuple[str, Path]]] = {}
+        by_name: dict[str, _Contents] = {}
         for reference in wanted:
             contents = known.get((reference.kind, reference.name))
             if contents is None or not reference.is_needed:
                 continue
-            for key, path in reference.keys:
-                if key and key not in contents.keys:
-                    _tell_key(plan, jobset.tree, (*at, *path), key, contents)
-        for lost in lost_files(job.pod_spec, keys):
-            why = "an empty folder is mounted instead" if lost.path[-1] == "subPath" else "the program does not find it"
-            message = f"volume {lost.volume} has no file {lost.file!r}: {why}"
-            hint = _hint(lost.file, lost.files, "it has")
-            plan.report_object(jobset.tree, (*at, *lost.path), "TF651", message, severity="warning", hint=hint)
+            by_name[contents.name] = contents
+            missing.setdefault(contents.name, []).extend(
+                (key, (*at, *path)) for key, path in reference.keys if key and key not in contents.keys
+            )
+        for name, lacking in missing.items():
+            _tell_keys(plan, jobset.tree, by_name[name], lacking)
+        lost: dict[str, list[Lost]] = {}
+        for each in lost_files(job.pod_spec, keys):
+            lost.setdefault(each.volume, []).append(each)
+        for volume, files in lost.items():
+            _tell_files(plan, jobset.tree, at, volume, files)
 
 
-def _tell_key(plan: Plan, tree: Tree, path: Path, key: str, contents: _Contents) -> None:
-    message = f"{contents.name} has no key {key!r}: the pods would not start"
+def _tell_keys(plan: Plan, tree: Tree, contents: _Contents, missing: Sequence[tuple[str, Path]]) -> None:
     severity: Severity = "error" if contents.is_rendered else "warning"
-    plan.report_object(tree, path, "TF651", message, severity=severity, hint=_hint(key, contents.keys, "its keys are"))
+    for key, path in missing[:_TOLD]:
+        message = f"{contents.name} has no key {key!r}: the pods would not start"
+        hint = _hint(key, contents.in_order, "its keys are")
+        plan.report_object(tree, path, "TF651", message, severity=severity, hint=hint)
+    if more := missing[_TOLD:]:
+        message = f"{contents.name} lacks {counted(len(more), 'more key')} from here on"
+        plan.report_object(tree, more[0][1], "TF651", message, severity=severity)
 
 
-def _hint(word: str, known: Keys, head: str) -> str:
-    return did_you_mean(word, known) or (f"{head} {listed(sorted(known))}" if known else "it is empty")
+def _tell_files(plan: Plan, tree: Tree, at: Path, volume: str, lost: Sequence[Lost]) -> None:
+    for each in lost[:_TOLD]:
+        why = "an empty folder is mounted instead" if each.path[-1] == "subPath" else "the program does not find it"
+        message = f"volume {volume} has no file {each.file!r}: {why}"
+        hint = _hint(each.file, each.files, "it has")
+        plan.report_object(tree, (*at, *each.path), "TF651", message, severity="warning", hint=hint)
+    if more := lost[_TOLD:]:
+        message = f"volume {volume} lacks {counted(len(more), 'more file')} from here on"
+        plan.report_object(tree, (*at, *more[0].path), "TF651", message, severity="warning")
+
+
+def _hint(word: str, known: Sequence[str], head: str) -> str:
+    return did_you_mean(word, known) or (f"{head} {listed(known)}" if known else "it is empty")
 
 
 def _known(plan: Plan, wanted: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], _Contents]]:
@@ -78,7 +106,7 @@ def _known(plan: Plan, wanted: Collection[tuple[str, str]]) -> Iterator[tuple[tu
     for tree, written, is_rendered in found:
         if (kind := kind_of(tree)) and (keys := keys_of(tree)) is not None:
             name = f"{text(written, 'kind')} {name_of(written)}"
-            yield (kind.provides, provided(tree)), _Contents(name, keys, is_rendered)
+            yield (kind.provides, provided(tree)), _Contents(name, keys, sorted(keys), is_rendered)
 
 
 def _unowned(plan: Plan, wanted: Collection[tuple[str, str]]) -> Iterator[Tree]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from trainform.diagnostics import Path
@@ -21,18 +22,19 @@ _PLAIN = re.compile(r"/[^\s*?$\[\]{}()'\"`;|&<>,:]+")
 
 
 class Lost(NamedTuple):
-    """A file of a volume that `path` of the pod spec asks for, beside those that the volume has."""
+    """A file of a volume that `path` of the pod spec asks for, beside those that the volume has, in order."""
 
     file: str
     volume: str
     path: Path
-    files: Files
+    files: Sequence[str]
 
 
 def lost_files(pod_spec: Tree, keys_of: KeysOf) -> Iterator[Lost]:
     """What `subPath` and the words of commands ask for. A volume may have files that nobody knows here: of it, nothing
     is told. Nobody can write into such a volume, so that a word is no file that the program makes."""
-    files = {text(each, "name"): found for each in tables(pod_spec, "volumes") if (found := _files(each, keys_of))}
+    known = ((text(each, "name"), _files(each, keys_of)) for each in tables(pod_spec, "volumes"))
+    files = {name: sorted(found) for name, found in known if found}
     for field in CONTAINERS if files else ():
         for index, container in enumerate(tables(pod_spec, field)):
             path: Path = (field, index)
@@ -40,14 +42,14 @@ def lost_files(pod_spec: Tree, keys_of: KeysOf) -> Iterator[Lost]:
                 yield each._replace(path=(*path, *each.path))
 
 
-def _sub_paths(container: Tree, files: dict[str, Files]) -> Iterator[Lost]:
+def _sub_paths(container: Tree, files: Mapping[str, Sequence[str]]) -> Iterator[Lost]:
     for index, mount in enumerate(tables(container, "volumeMounts")):
         volume, wanted = text(mount, "name"), text(mount, "subPath")
         if wanted and volume in files and not _has(files[volume], wanted):
             yield Lost(wanted, volume, ("volumeMounts", index, "subPath"), files[volume])
 
 
-def _words(container: Tree, files: dict[str, Files]) -> Iterator[Lost]:
+def _words(container: Tree, files: Mapping[str, Sequence[str]]) -> Iterator[Lost]:
     mounts = {posixpath.normpath(text(each, "mountPath")): each for each in tables(container, "volumeMounts")}
     for field in ("command", "args"):
         for index, word in enumerate(texts(container, field)):
@@ -66,9 +68,16 @@ def _is_in(path: str, folder: str) -> bool:
     return posixpath.normpath(path).startswith(folder.rstrip("/") + "/")
 
 
-def _has(files: Files, path: str) -> bool:
+def _has(files: Sequence[str], path: str) -> bool:
+    """Whether one of the files, which are in order, is at `path` or below it."""
     wanted = posixpath.normpath(path)
-    return wanted == "." or any(each == wanted or each.startswith(f"{wanted}/") for each in files)
+    return wanted == "." or _next(files, wanted) == wanted or _next(files, f"{wanted}/").startswith(f"{wanted}/")
+
+
+def _next(files: Sequence[str], path: str) -> str:
+    """The file that is at `path` or would come after it; empty if none does."""
+    place = bisect_left(files, path)
+    return files[place] if place < len(files) else ""
 
 
 def _files(volume: Tree, keys_of: KeysOf) -> Files | None:

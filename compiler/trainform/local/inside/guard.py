@@ -19,8 +19,11 @@ from collections.abc import Iterator
 from typing import Any, TypedDict
 
 CANNOT_START = 125
-"""Exit code if the container's surroundings cannot be made; 126 and 127 are a command that cannot run or is not found,
-as with a shell."""
+"""Exit code if the container's surroundings cannot be made."""
+
+START_ERROR = 128
+"""Exit code of a container whose program is missing or cannot be executed. Kubernetes counts it as any failure, and
+policies of a Job see it. Source: containerd `internal/cri/server/helpers.go`, errorStartExitCode."""
 
 NEWNS, NEWUTS, NEWUSER = 0x20000, 0x4000000, 0x10000000
 READ_ONLY, REMOUNT, BIND, MOVE, RECURSIVE, UNBINDABLE, PRIVATE = (
@@ -235,7 +238,7 @@ def _start(specification: Specification) -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"cannot start {_why(specification, error)}\n")
         sys.stderr.flush()
-        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+        os._exit(START_ERROR)
 
 
 def _told(error: OSError | ValueError) -> str:

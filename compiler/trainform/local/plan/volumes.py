@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from posixpath import normpath
 
 from trainform.k8s.tree import Tree, number, table, tables, text
 from trainform.local.plan.model import LocalFile, LocalMount, LocalVolume
@@ -34,7 +35,7 @@ def _volume(volume: Tree, pod: PodFields, sources: JobValues) -> LocalVolume:
         return LocalVolume(name, host=text(host, "path"))
     if projected := table(volume, "projected"):
         parts = [file for source in tables(projected, "sources") for file in _projected(source, pod, sources)]
-        return LocalVolume(name, _with_mode(parts, number(projected, "defaultMode")), read_only=True)
+        return _of_files(name, _with_mode(parts, number(projected, "defaultMode")))
     kind = next((key for key in volume if key != "name"), "")
     if kind not in ("configMap", "secret", "downwardAPI"):
         hint = "mount a persistentVolumeClaim, which becomes an empty folder here"
@@ -44,7 +45,22 @@ def _volume(volume: Tree, pod: PodFields, sources: JobValues) -> LocalVolume:
     files = _with_mode([*_projected({kind: own}, pod, sources)], number(source, "defaultMode"))
     if kind == "secret":
         files = tuple(file._replace(mode=file.mode & OWNERS) for file in files)
+    return _of_files(name, files)
+
+
+def _of_files(name: str, files: tuple[LocalFile, ...]) -> LocalVolume:
+    """Raises NotHere for a path that one file has, and the folder of another one: the kubelet cannot make both."""
+    paths = {normpath(file.path) for file in files}
+    for path in sorted(paths):
+        if above := next((each for each in _folders(path) if each in paths), ""):
+            message = f'volume "{name}" has a file {above}, and another one in a folder of that name: {path}'
+            raise NotHere("TF891", message, "give one of them another path")
     return LocalVolume(name, files, read_only=True)
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def _with_mode(files: list[LocalFile], default: int | None) -> tuple[LocalFile, ...]:

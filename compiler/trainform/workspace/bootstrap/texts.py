@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
 from trainform import __version__
+from trainform.io.settings import Settings
 from trainform.workspace.bootstrap.choices import Choices
+from trainform.workspace.bootstrap.editor import editor_files, with_modeline
 from trainform.workspace.bootstrap.templates import rendered, shipped
-
-Taken = Literal["refuse", "append", "tell"]
-
-
-class NewFile(NamedTuple):
-    """A file to write. `taken` says what to do where a different one exists: refuse to write anything, append to it, or
-    tell what to add to it, as it is shared with other tools."""
-
-    text: str
-    taken: Taken = "refuse"
-
+from trainform.workspace.bootstrap.writing import NewFile
 
 _ALWAYS = {
     "trainform.yaml": "trainform.yaml",
@@ -33,10 +24,12 @@ _HOOKS = ".pre-commit-config.yaml"
 
 def texts(choices: Choices) -> dict[str, NewFile]:
     """Every file by its path from the top of the checkout, since git and CI systems read theirs only there."""
-    own = {name: NewFile(text) for name, text in _own_texts(choices)}
+    own = {path: NewFile(with_modeline(path, text)) for path, text in _own_texts(choices)}
+    own |= {f"gitops/{choices.engine}/{name}": NewFile(text) for name, text in _engine_files(choices).items()}
     own[".gitattributes"] = NewFile(_rendered("gitattributes", choices), "append")
     top = {_HOOKS: NewFile(_rendered("pre-commit-config.yaml", choices), "tell"), **_ci_files(choices)}
-    return {f"{choices.prefix}{path}": file for path, file in own.items()} | top
+    editor = editor_files(Settings(), choices.prefix)
+    return {f"{choices.prefix}{path}": file for path, file in own.items()} | top | editor
 
 
 def _own_texts(choices: Choices) -> Iterator[tuple[str, str]]:
@@ -45,8 +38,6 @@ def _own_texts(choices: Choices) -> Iterator[tuple[str, str]]:
     for sample in choices.samples:
         name = "hello" if sample == "torch" else f"hello-{sample}"
         yield f"jobs/{name}.yaml", _rendered(f"jobs/{sample}.yaml", choices)
-    for name, text in _engine_files(choices).items():
-        yield f"gitops/{choices.engine}/{name}", text
 
 
 def _ci_files(choices: Choices) -> dict[str, NewFile]:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.io.links import LinkError, read_file
 from trainform.io.paths import exists
 from trainform.io.place import file_error, os_error
-from trainform.workspace.bootstrap.texts import NewFile
+
+Taken = Literal["refuse", "append", "tell", "replace"]
+
+
+class NewFile(NamedTuple):
+    """A file to write. `taken` says what to do where a different one exists: refuse to write anything, append to it,
+    tell what to add to it, as it is shared with other tools, or replace it, as nobody else writes it."""
+
+    text: str
+    taken: Taken = "refuse"
 
 
 @dataclass(slots=True)
@@ -56,7 +66,7 @@ def _plan(root: str, files: Mapping[str, NewFile]) -> Bootstrap:
         found = _present(root, path)
         if isinstance(found, Diagnostic):
             changes.diagnostics.append(found)
-        elif found is None:
+        elif found is None or (file.taken == "replace" and found != file.text.encode()):
             changes.write.append((path, file.text.encode()))
         elif found == file.text.encode() or (file.taken == "append" and file.text.encode() in found):
             changes.unchanged += 1

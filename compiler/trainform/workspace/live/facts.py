@@ -11,6 +11,7 @@ from trainform.api.kinds import subject
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted, has_errors
+from trainform.io.links import located
 from trainform.io.paths import folder_bytes
 from trainform.io.place import file_error, os_error
 from trainform.io.staging import writing
@@ -120,15 +121,18 @@ def _asked(workspace: Workspace, options: PullOptions) -> tuple[Pulled, LiveFact
 
 
 def _compare(workspace: Workspace, live: LiveFacts, found: Pulled) -> None:
-    """Fill in the files, old and new, and what is to be told."""
+    """Fill in the files, old and new, and what is to be told. Raises InvocationError."""
     environment = one_environment(workspace)
     found.problems += workspace.problems
-    folder = f"{environment.folder}/{FOLDER}"
+    root, folder = workspace.repository.root, f"{environment.folder}/{FOLDER}"
     try:
-        present = folder_bytes(workspace.repository.root, folder)
+        is_link = located(root, folder) != f"{located(root, environment.folder)}/{FOLDER}"
+        present = folder_bytes(root, folder)
     except OSError as error:
         found.problems.append(os_error("TF701", folder, error, "cannot be read"))
         return
+    if is_link:
+        raise InvocationError(f"{folder} is a link, which may lead to where an engine applies facts: remove it")
     found.before = {f"{folder}/{name}": data for name, data in present.items() if data and data.startswith(HEADER)}
     facts = facts_to_write(live, _by_hand(environment, found.before), environment.namespace, found.notes)
     found.counts = {kind: len(trees) for kind, trees in facts.items()}

@@ -14,12 +14,11 @@ from trainform.io.place import file_error, os_error
 from trainform.io.repository import is_template, open_repository
 from trainform.io.staging import writing
 from trainform.io.writer import rewrite
-from trainform.k8s.tree import name_of, text
+from trainform.k8s.tree import metadata_of, name_of, text
 from trainform.migrate.dialect import is_trainers
 from trainform.migrate.program import Migration, NewText, is_old_job, migrate
 from trainform.output.rerun import CannotMark
-from trainform.workspace.bootstrap.texts import NewFile
-from trainform.workspace.bootstrap.writing import write_new
+from trainform.workspace.bootstrap.writing import NewFile, write_new
 from trainform.workspace.inputs import PRIVATE_KEY, STDIN, load
 from trainform.workspace.marking import encoded_like
 
@@ -162,6 +161,11 @@ def _rewritten(root: str, edits: Mapping[str, bytes]) -> list[Diagnostic]:
     except OSError as error:
         return [os_error("TF707", file, error, "cannot be written")]
     return []
+
+
+def name_of_origin(document: Document) -> str:
+    """The name of an old job, or how its generated names begin: `nightly-…`."""
+    return name_of(document.tree) or f"{text(metadata_of(document.tree), 'generateName')}…"
 
 
 def kind_of_origin(document: Document) -> str:

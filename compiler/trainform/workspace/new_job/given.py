@@ -16,8 +16,7 @@ from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree, name_of
 from trainform.output.emitter import emit_stream
 from trainform.workspace import InvocationError
-from trainform.workspace.bootstrap.texts import NewFile
-from trainform.workspace.bootstrap.writing import write_new
+from trainform.workspace.bootstrap.writing import NewFile, write_new
 from trainform.workspace.discovery import discover
 from trainform.workspace.fingerprint import digest_of
 from trainform.workspace.new_job.carriage import carriage

@@ -15,9 +15,9 @@ from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import Tree
 from trainform.output.emitter import emit
 from trainform.workspace import InvocationError
+from trainform.workspace.bootstrap.editor import has_schemas, with_modeline
 from trainform.workspace.bootstrap.templates import rendered
-from trainform.workspace.bootstrap.texts import NewFile
-from trainform.workspace.bootstrap.writing import write_new
+from trainform.workspace.bootstrap.writing import NewFile, write_new
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.new_job.carriage import RUNNERS, SCRIPT, carriage
 from trainform.workspace.new_job.function import CannotCarry, script_of
@@ -73,7 +73,8 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
         "patch": patch,
         "generator": generator,
     }
-    files[file] = NewFile(rendered("job/job.yaml", values))
+    text = rendered("job/job.yaml", values)
+    files[file] = NewFile(with_modeline(file, text) if has_schemas(workspace.repository.root) else text)
     return write_new(workspace.repository.root, files)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from trainform.source import Document
     from trainform.workspace.discovery import Workspace
     from trainform.workspace.fingerprint import CurrentInputs
-    from trainform.workspace.lockfile import Pins
 
 
 class Told(NamedTuple):
@@ -50,19 +49,20 @@ def gather(
     workspace: Workspace, names: Sequence[str], observe: Observer | None = None, adapt: Adapt = as_it_is
 ) -> Gathered:
     """The jobs that `names` select, by environment, file and line. A job that is behind is compiled from its snapshots,
-    by this version of trainform; any other from today's inputs. `adapt` changes TrainJobs before they are compiled."""
+    by this version of trainform; any other from today's inputs. `adapt` changes what they are compiled from: the
+    TrainJobs, the repository's runtimes, the Environment."""
     environments = workspace.read()
     problems = [*workspace.problems, *select(workspace, environments, names)]
     today = {each.name: [*each.sources.documents] for each in environments}
     frozen = {each.name: take_frozen(each, workspace.locks) for each in environments}
-    for each in environments:
-        each.sources.documents = [adapt(one) if is_train_job(one) else one for one in each.sources.documents]
+    adapted = environments if adapt is as_it_is else [_adapted(each, adapt) for each in environments]
     wants_job = not problems and not any(frozen.values())
-    outcome = compile_environments(environments, problems, wants_job=wants_job, observe=observe)
-    reasons = _reasons([job for jobs in frozen.values() for job in jobs], current_inputs(environments, outcome))
+    outcome = compile_environments(adapted, problems, wants_job=wants_job, observe=observe)
+    as_read = outcome if adapted is environments else _without_jobs(environments)
+    reasons = _reasons([job for jobs in frozen.values() for job in jobs], current_inputs(environments, as_read))
     snapshots = _Snapshots(workspace)
     parts = [
-        snapshots.part(each, today[each.name], adapt(job.document), job.lock.pins, is_behind=job.id in reasons)
+        _adapted(snapshots.part(each, today[each.name], job, is_behind=job.id in reasons), adapt)
         for each in environments
         for job in frozen[each.name]
     ]
@@ -71,13 +71,28 @@ def gather(
     compilations = [found for each in (outcome, *again) for found in each.compilations]
     told = [
         Told(job, each.sources.documents, facts[each.name], reasons.get((each.name, job.namespace, job.name), ()))
-        for each, compilation in zip([*environments, *parts], compilations, strict=True)
+        for each, compilation in zip([*adapted, *parts], compilations, strict=True)
         for job in compilation.jobs
         if job.objects
     ]
     order = [each.name for each in environments]
     told.sort(key=lambda each: (order.index(each.job.environment), _place(each.job)))
     return Gathered(told, [outcome, *again])
+
+
+def _adapted(inputs: EnvironmentInputs, adapt: Adapt) -> EnvironmentInputs:
+    sources = inputs.sources.copied()
+    sources.documents = [adapt(each) for each in sources.documents]
+    return replace(inputs, sources=sources)
+
+
+def _without_jobs(environments: Sequence[EnvironmentInputs]) -> Outcome:
+    """What the environments hold besides TrainJobs, as it was read."""
+    parts = []
+    for each in environments:
+        others = [document for document in each.sources.documents if not is_train_job(document)]
+        parts.append(replace(each, sources=SourceDocuments(others), partial=True))
+    return compile_environments(parts, wants_job=False)
 
 
 def is_train_job(document: Document) -> bool:
@@ -102,14 +117,14 @@ class _Snapshots:
         self.problems: list[Diagnostic] = []
 
     def part(
-        self, inputs: EnvironmentInputs, today: Sequence[Document], job: Document, pins: Pins, *, is_behind: bool
+        self, inputs: EnvironmentInputs, today: Sequence[Document], job: FrozenJob, *, is_behind: bool
     ) -> EnvironmentInputs:
         """The inputs of one frozen job alone."""
         if not is_behind:
             others = [each for each in today if not is_train_job(each)]
-            return self._with(inputs, [job, *others])
-        documents = [job, *key_documents(inputs)]
-        for digest in pins.snapshots:
+            return self._with(inputs, [job.document, *others])
+        documents = [job.document, *key_documents(inputs)]
+        for digest in job.lock.pins.snapshots:
             found = read_snapshot(self._repository, digest)
             if isinstance(found, Diagnostic):
                 self.problems.append(found)

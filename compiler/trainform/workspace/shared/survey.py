@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainform.io import paths
+from trainform.io.links import DEEPEST
 from trainform.io.paths import LOCKS, JobId
 from trainform.output import flux
 from trainform.output.kustomization import FILE, is_earlier_list
@@ -155,9 +156,9 @@ def _folders(repository: Repository, folder: str) -> list[str]:
 
 
 def _outside(root: str, folder: str, without: Collection[str]) -> Iterator[str]:
-    """Every file and link below a folder, sorted, except in the folders `without`. Links are not followed: a link in
-    the place of one of those folders is found, too."""
-    if os.path.islink(f"{root}/{folder}"):
+    """Every file and link below a folder, sorted, except in the folders `without`, and each folder that is too deep.
+    Links are not followed: a link in the place of one of those folders is found, too."""
+    if folder.count("/") >= DEEPEST or os.path.islink(f"{root}/{folder}"):
         yield folder
         return
     try:

@@ -1,0 +1,1 @@
+"""Answers to what an editor asks: pure functions of a snapshot."""

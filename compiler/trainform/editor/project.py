@@ -1,0 +1,413 @@
+"""One repository in an editor: the open buffers, and what is wrong in it, kept up to date in small steps.
+
+The result is that of `trainform validate` for the same bytes, because it is put together like there: from chunks of job
+files, and from what only the whole shows. Here, an open file is a chunk of its own, so that a keystroke compiles one
+file again. If chunks concern each other, everything is compiled in one piece, as there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from trainform.diagnostics import Diagnostic
+from trainform.diagnostics.order import in_order
+from trainform.editor.snapshot import JobEntry, RepositorySnapshot
+from trainform.io.paths import BASELINE, FOLDER, LOCKS
+from trainform.io.repository import ENDINGS
+from trainform.io.settings import Settings
+from trainform.source.part import forget_nodes
+from trainform.workspace.behind import merge
+from trainform.workspace.discovery import Workspace, discover
+from trainform.workspace.parallel import Chunk, leaves_questions, slices
+from trainform.workspace.shards import ALL
+from trainform.workspace.validate import Validation, merged, seen_together, validate_chunk
+
+if TYPE_CHECKING:
+    from trainform.io.paths import JobId
+    from trainform.source import Document
+    from trainform.workspace.inputs import EnvironmentInputs
+
+STEP = 10
+"""Files that are compiled in one step in the background: a keystroke waits that long at most."""
+
+Findings = dict[str, list[Diagnostic]]
+"""Problems by file, in order; those of no file at the empty name."""
+
+
+class Buffers(dict[str, bytes]):
+    """The open buffers, by file. It notes what it is asked for, so that it is known which files a result depends on."""
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        super().__init__(texts)
+        self.asked: set[str] = set()
+
+    def get(self, file: str, default: object = None) -> bytes | None:  # type: ignore[override]
+        self.asked.add(file)
+        return super().get(file)
+
+
+class ObjectPlace(NamedTuple):
+    """An object that no file of a TrainJob holds, in one Environment."""
+
+    environment: str
+    file: str
+    start: int
+    prefix: tuple[str | int, ...]
+
+
+class CompiledUnit(NamedTuple):
+    """What the compile of some job files said. `read` are the files that it depends on; `taken` are the objects in
+    other files that its jobs took, `offered` those of a unit without jobs. `is_settled`: nothing in a unit without
+    jobs is wrong apart from these objects."""
+
+    validation: Validation
+    findings: Findings
+    jobs: Sequence[JobEntry]
+    read: frozenset[str]
+    taken: frozenset[ObjectPlace] = frozenset()
+    offered: frozenset[ObjectPlace] = frozenset()
+    is_settled: bool = True
+
+
+UnitFiles = tuple[str, ...]
+"""The job files of a unit, which name it."""
+
+SHARED: UnitFiles = ()
+"""The unit of what all jobs share."""
+
+
+@dataclass(slots=True)
+class Project:
+    """The state of one repository; for one thread.
+
+    `change` and `change_on_disk` say what happened, and cost nothing; `step` does the most urgent piece of the work
+    that follows, and `take_changes` gives the findings that changed since the last call.
+    """
+
+    root: str
+    _texts: dict[str, bytes] = field(default_factory=dict)
+    _workspace: Workspace | None = None
+    _digests: dict[str, bytes] = field(default_factory=dict)
+    _units: dict[UnitFiles, CompiledUnit] = field(default_factory=dict)
+    _unit_of: dict[str, UnitFiles] = field(default_factory=dict)
+    _mentions: dict[str, dict[UnitFiles, None]] = field(default_factory=dict)
+    _holds_no_job: dict[str, bool] = field(default_factory=dict)
+    _lone: dict[str, set[str]] = field(default_factory=dict)
+    _waiting: dict[UnitFiles, None] = field(default_factory=dict)
+    _is_outdated: bool = True
+    _is_assembled: bool = False
+    _across: Findings = field(default_factory=dict)
+    _in_one_piece: Findings | None = None
+    _findings: Findings = field(default_factory=dict)
+    _stale: set[str] = field(default_factory=set)
+    _untold: set[str] = field(default_factory=set)
+    _snapshot: RepositorySnapshot | None = None
+
+    # What happened.
+
+    def change(self, file: str, text: bytes | None) -> None:
+        """An open buffer has this text; None: it was closed, and the file on disk counts again."""
+        if text == self._texts.get(file) or self._is_output(file):
+            return
+        if text is None:
+            del self._texts[file]
+        else:
+            self._texts[file] = text
+        self._touch(file, listed=text is None)
+
+    def change_on_disk(self, files: Iterable[str]) -> None:
+        """These files, or folders, were created, changed or deleted by somebody else."""
+        for file in files:
+            if file in self._texts:
+                continue
+            if job := self._job_of_output(file):
+                self._wait(key for key, unit in self._units.items() if job in unit.validation.jobs)
+            self._touch(file, listed=True)
+
+    def _touch(self, path: str, *, listed: bool = False) -> None:
+        """Note what depends on a file, or on a folder. `listed`: it may have appeared or gone."""
+        self._snapshot = None
+        below = f"{path}/"
+        for file in [file for file in self._holds_no_job if file == path or file.startswith(below)]:
+            del self._holds_no_job[file]
+        for key, unit in [*self._units.items()]:
+            if path in unit.read or path in key or any(file.startswith(below) for file in unit.read):
+                self._wait([key])
+        is_alone = self._unit_of.get(path) == (path,) and (path in self._lone_near(path)) == self._is_lone(path)
+        if listed or not (is_alone or self._cannot_be_input(path)):
+            self._is_outdated = True
+
+    @property
+    def _settings(self) -> Settings:
+        return self._workspace.repository.settings if self._workspace else Settings()
+
+    def _cannot_be_input(self, file: str) -> bool:
+        """Whether a file is none that trainform looks for: something else reads it, or nothing."""
+        return not file.endswith(ENDINGS) and not file.startswith(f"{self._settings.environments}/")
+
+    def _is_output(self, file: str) -> bool:
+        return file.startswith((f"{FOLDER}/", f"{self._settings.rendered}/"))
+
+    def _job_of_output(self, file: str) -> JobId | None:
+        """The job that a lockfile or a rendered file belongs to."""
+        for folder in (LOCKS, self._settings.rendered):
+            parts = file.removeprefix(f"{folder}/").removesuffix(".lock").split("/")
+            if file.startswith(f"{folder}/") and len(parts) >= 3:
+                return parts[0], parts[1], parts[2]
+        return None
+
+    def _wait(self, units: Iterable[UnitFiles]) -> None:
+        for key in [*units]:
+            if key == SHARED:
+                self._is_outdated = True
+            else:
+                self._waiting[key] = None
+            self._is_assembled = False
+
+    # The work that follows.
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to do."""
+        return self._is_assembled and not (self._is_outdated or self._waiting)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the next step may take long: it compiles everything in one piece."""
+        return self._in_one_piece is not None and not (self._is_outdated or self._waiting or self._is_assembled)
+
+    def step(self) -> None:
+        """Do the most urgent piece of work. After an error, nothing is tried again before the next change. Raises
+        InvocationError if a plugin does not load."""
+        try:
+            if self._is_outdated:
+                self._look_again()
+            elif self._waiting:
+                key = self._most_urgent()
+                self._put(key, self._compile(key))
+            elif not self._is_assembled:
+                self._assemble()
+        except BaseException:
+            self._is_outdated, self._is_assembled = False, True
+            self._waiting.clear()
+            self._digests = {}
+            raise
+
+    def take_changes(self) -> Findings:
+        """The findings of each file for which they changed since the last call, in order: of all files once nothing is
+        left to do, and before that of open files that nothing is left to do for."""
+        if self.is_settled:
+            ready = {*self._untold}
+        elif self._is_outdated or not self._waiting:
+            return {}
+        else:
+            ready = {file for file in self._untold & self._texts.keys() if self._unit_of.get(file) in self._units}
+            ready = {file for file in ready if self._unit_of[file] not in self._waiting}
+        self._untold -= ready
+        return {file: self._findings.get(file, []) for file in sorted(ready)}
+
+    def snapshot(self) -> RepositorySnapshot:
+        """The repository as it is now. Raises InvocationError like `step`."""
+        if self._workspace is None or self._is_outdated:
+            self._look_again()
+        if self._snapshot is None:
+            index = tuple(entry for unit in self._units.values() for entry in unit.jobs)
+            self._snapshot = RepositorySnapshot(self._now, {**self._findings}, index, self._beside)
+        return self._snapshot
+
+    def _beside(self, file: str) -> Sequence[str]:
+        return sorted(self._lone_near(file) - {file})
+
+    @property
+    def _now(self) -> Workspace:
+        """The repository with the buffers of this moment."""
+        assert self._workspace is not None  # `_look_again` comes first
+        return self._workspace.reopened({**self._texts})
+
+    def _most_urgent(self) -> UnitFiles:
+        own = (self._unit_of.get(file) for file in self._texts)
+        return next((key for key in own if key in self._waiting and key is not None), None) or next(iter(self._waiting))
+
+    def _look_again(self) -> None:
+        """Read what all jobs share, and list the job files. If something changed that jobs share, all are compiled
+        again."""
+        self._is_outdated = False
+        buffers = Buffers(self._texts)
+        workspace = discover(self.root, unsaved=buffers)
+        first = _compiled(workspace, workspace.read([]), Chunk([], first=True), buffers.asked)
+        digests = {file: _digest(workspace, file) for file in sorted({*first.read, BASELINE})}
+        has_changed = digests != self._digests
+        self._workspace, self._digests, self._snapshot = workspace, digests, None
+        self._put(SHARED, first)
+        self._regroup(workspace.job_files)
+        if has_changed:
+            self._wait({*self._unit_of.values()})
+
+    def _regroup(self, files: Sequence[str]) -> None:
+        """Give each file a unit: one of its own if it is open, or holds no TrainJob. What is there no more is
+        forgotten."""
+        lone: dict[str, set[str]] = {}
+        for file in filter(self._is_lone, files):
+            lone.setdefault(posixpath.dirname(file), set()).add(file)
+        before, self._lone = self._lone, lone
+        single = {file for file in files if file in self._texts or self._unit_of.get(file) == (file,)}
+        single.update(*lone.values())
+        grouped = [file for file in files if file not in single]
+        present = {*grouped}
+        kept = [key for key in dict.fromkeys(self._unit_of.values()) if present.issuperset(key)]
+        new = present.difference(*kept)
+        groups = [*kept, *map(tuple, slices([file for file in grouped if file in new], STEP))]
+        wanted = [*((file,) for file in files if file in single), *groups]
+        for key in self._units.keys() - {*wanted, SHARED}:
+            self._stale |= self._drop(key).keys()
+        self._waiting = {key: None for key in self._waiting if key in self._units}
+        self._unit_of = {file: key for key in wanted for file in key}
+        self._wait(key for key in wanted if key not in self._units)
+        changed = {folder for folder in {*before, *lone} if before.get(folder) != lone.get(folder)}
+        if changed:
+            self._wait({key for file, key in self._unit_of.items() if posixpath.dirname(file) in changed})
+
+    def _is_lone(self, file: str) -> bool:
+        """Whether a file may hold objects, but no TrainJob, as far as its bytes tell: if they mislead, everything is
+        compiled in one piece."""
+        if file not in self._holds_no_job:
+            data = self._now.repository.read(file) if self._workspace else b""
+            self._holds_no_job[file] = isinstance(data, bytes) and b"TrainJob" not in data and b"kind" in data
+        return self._holds_no_job[file]
+
+    def _lone_near(self, file: str) -> set[str]:
+        return self._lone.get(posixpath.dirname(file), set())
+
+    def _compile(self, key: UnitFiles) -> CompiledUnit:
+        assert self._workspace is not None  # units are made of its files
+        buffers = Buffers(self._texts)
+        workspace = self._workspace.reopened(buffers)
+        if key[0] in self._lone_near(key[0]):
+            environments = workspace.read(key)
+            if not any(each.train_jobs() for each in environments):
+                return _offering(key[0], environments, buffers.asked)
+        beside = {file for folder in {*map(posixpath.dirname, key)} for file in self._lone.get(folder, ())}
+        environments = workspace.read(key, beside=sorted(beside.difference(key)))
+        return _compiled(workspace, environments, Chunk(key, first=False), buffers.asked)
+
+    def _put(self, key: UnitFiles, unit: CompiledUnit) -> None:
+        before = self._drop(key)
+        self._units[key] = unit
+        for file in unit.findings:
+            self._mentions.setdefault(file, {})[key] = None
+        self._waiting.pop(key, None)
+        self._is_assembled = False
+        changed = {file for file in {*before, *unit.findings} if before.get(file) != unit.findings.get(file)}
+        self._refresh(changed.intersection(key))
+        self._stale |= changed.difference(key)  # other units may speak of them, too
+        forget_nodes()
+
+    def _drop(self, key: UnitFiles) -> Findings:
+        """Forget a unit, if there is one; the result are its findings."""
+        unit = self._units.pop(key, None)
+        for file in unit.findings if unit else ():
+            del self._mentions[file][key]
+        return unit.findings if unit else {}
+
+    def _assemble(self) -> None:
+        """Say what only the whole shows."""
+        units, now = [*self._units.values()], self._now
+        was_in_one_piece = self._in_one_piece is not None
+        if self._concern_each_other(units):
+            whole = validate_chunk(now, ALL, now.read(), Chunk()).validation
+            self._in_one_piece = _by_file(merged([whole], now, ALL).diagnostics)
+            forget_nodes()
+        else:
+            before, self._across = self._across, _by_file(seen_together(_together(units), now, ALL))
+            self._in_one_piece = None
+            self._stale |= {file for file in {*before, *self._across} if before.get(file) != self._across.get(file)}
+        if was_in_one_piece or self._in_one_piece is not None:
+            self._stale |= {*self._mentions, *self._findings, *(self._in_one_piece or ())}
+        self._is_assembled, self._snapshot = True, None
+        self._refresh(self._stale)
+        self._stale = set()
+
+    def _concern_each_other(self, units: Sequence[CompiledUnit]) -> bool:
+        names: set[JobId] = set()
+        stats = [unit.validation.stats for unit in units]
+        if any(each.concerns(names) for each in stats) or not all(unit.is_settled for unit in units):
+            return True
+        taken = frozenset[ObjectPlace]().union(*(unit.taken for unit in units))
+        return any(not unit.offered <= taken for unit in units) or leaves_questions(self._now.environments, stats)
+
+    def _refresh(self, files: Iterable[str]) -> None:
+        """Put the findings of these files together again."""
+        for file in files:
+            found = self._found(file)
+            if found != self._findings.get(file, []):
+                self._untold.add(file)
+                self._findings[file] = found
+                if not found:
+                    del self._findings[file]
+
+    def _found(self, file: str) -> list[Diagnostic]:
+        if self._in_one_piece is not None:
+            return self._in_one_piece.get(file, [])
+        told = [self._units[key].findings[file] for key in sorted(self._mentions.get(file, ()))]
+        told += [self._across[file]] if file in self._across else []
+        return told[0] if len(told) == 1 else in_order(each for part in told for each in part)
+
+
+def _compiled(
+    workspace: Workspace, environments: list[EnvironmentInputs], chunk: Chunk, asked: set[str]
+) -> CompiledUnit:
+    """What a chunk says, without anything that keeps its documents in memory."""
+    validation, outcome, _ = validate_chunk(workspace, ALL, environments, chunk)
+    findings, validation.diagnostics = _by_file(validation.diagnostics), []
+    index = tuple(
+        JobEntry((job.environment, job.namespace, job.name), job.document.file, job.runtime and job.runtime.key)
+        for job in outcome.jobs
+    )
+    own = {*(chunk.files or ())}
+    taken = frozenset(
+        _place(each.name, document)
+        for each in environments
+        for job in each.train_jobs()
+        for document in job.beside
+        if document.file not in own
+    )
+    return CompiledUnit(validation, findings, index, frozenset(asked), taken)
+
+
+def _offering(file: str, environments: Iterable[EnvironmentInputs], asked: set[str]) -> CompiledUnit:
+    """A file of objects that TrainJobs in other files may take."""
+    offered, is_settled = set[ObjectPlace](), True
+    for each in environments:
+        offered |= {_place(each.name, document) for document in each.sources.documents if document.file == file}
+        is_settled &= not any(problem.file == file for problem in each.sources.diagnostics)
+    return CompiledUnit(Validation(), {}, (), frozenset(asked), offered=frozenset(offered), is_settled=is_settled)
+
+
+def _place(environment: str, document: Document) -> ObjectPlace:
+    return ObjectPlace(environment, document.file, document.part.start, document.prefix)
+
+
+def _digest(workspace: Workspace, file: str) -> bytes:
+    data = workspace.repository.read(file)
+    return hashlib.sha256(data if isinstance(data, bytes) else repr(data).encode(errors="replace")).digest()
+
+
+def _together(units: Iterable[CompiledUnit]) -> Validation:
+    """What the units say that only means something together."""
+    whole = Validation()
+    for unit in units:
+        whole.jobs |= unit.validation.jobs
+        whole.judged.add(unit.validation.judged)
+    whole.behind = merge(unit.validation.behind for unit in units)
+    return whole
+
+
+def _by_file(diagnostics: Iterable[Diagnostic]) -> Findings:
+    found: Findings = {}
+    for each in in_order(diagnostics):
+        found.setdefault(each.file, []).append(each)
+    return found

@@ -1,0 +1,1 @@
+"""JSON Schemas of what people write and of what commands print, for editors and for programs that read results."""
