@@ -1,13 +1,15 @@
-"""A Kubernetes API server on the loopback device: discovery, lists with pages, objects, logs, dry runs of server-side
-apply, and every way to fail that a test asks for. It holds what tests put into it, and stores nothing by itself."""
+"""A Kubernetes API server on the loopback device: discovery, lists with pages, watches, objects, logs, dry runs of
+server-side apply, and every way to fail that a test asks for. It holds what tests put into it, and stores nothing by
+itself."""
 
 from __future__ import annotations
 
 import copy
 import json
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -42,7 +44,9 @@ ALL = (*KINDS, *KUEUE, *JOBSET)
 
 class Fault(NamedTuple):
     """Instead of the answer: a status with a message of the API, or `kind`: `close` (no answer), `half` (the connection
-    ends within the body), `slow` (no answer within `seconds`), `page` (HTML of a proxy)."""
+    ends within the body), `slow` (no answer within `seconds`), `page` (HTML of a proxy). Of a watch alone: `error` (an
+    event with the status), `line` (the connection ends within an event), `end` (no event), `odd` (the event is the
+    message)."""
 
     status: int = 0
     message: str = ""
@@ -61,6 +65,14 @@ class Seen(NamedTuple):
     body: bytes
 
 
+class Event(NamedTuple):
+    """What happened to an object; `revision` is the cluster's own count."""
+
+    revision: int
+    kind: str
+    tree: Tree
+
+
 class ApiServer:
     """`page` is the most objects of a page. `admit` may change an applied object, or raise Refusal, as a webhook."""
 
@@ -75,6 +87,12 @@ class ApiServer:
         self.page = 500
         self.version = "v1.36.2"
         self.admit: Callable[[Tree], Tree] = copy.deepcopy
+        self.revision = 1000
+        self.compacted = 1000
+        self.events: list[Event] = []
+        self.changed = threading.Condition()
+        self.is_closed = False
+        self._when_watched: dict[str, list[Callable[[], object]]] = {}
 
     def put(self, *trees: Tree) -> None:
         for tree in trees:
@@ -87,12 +105,67 @@ class ApiServer:
             }
             self.objects.append({**copy.deepcopy(tree), "metadata": metadata})
 
+    def change(self, tree: Tree) -> None:
+        """Create or replace an object, and tell the watches."""
+        before = [each for each in self.objects if _key(each) == _key(tree)]
+        with self.changed:
+            for each in before:
+                self.objects.remove(each)
+            self.put({**tree, "metadata": {**tree["metadata"], "resourceVersion": str(self.revision + 1)}})
+            self._tell("MODIFIED" if before else "ADDED", self.objects[-1])
+
+    def remove(self, tree: Tree) -> None:
+        """Delete an object, and tell the watches."""
+        with self.changed:
+            self.objects = [each for each in self.objects if _key(each) != _key(tree)]
+            self._tell("DELETED", {**tree, "metadata": {**tree["metadata"], "resourceVersion": str(self.revision + 1)}})
+
+    def bookmark(self, version: str, kind: str) -> None:
+        """Tell the watches of a kind how far they are."""
+        with self.changed:
+            metadata = {"resourceVersion": str(self.revision + 1)}
+            self._tell("BOOKMARK", {"apiVersion": version, "kind": kind, "metadata": metadata})
+
+    def forget(self) -> None:
+        """A watch from an earlier version is too old from now on."""
+        self.revision += 1
+        self.compacted = self.revision
+
+    def when_watched(self, plural: str, *actions: Callable[[], object]) -> None:
+        """Do one of these at each watch of a kind that begins, before its first event."""
+        self._when_watched.setdefault(plural, []).extend(actions)
+
+    def _tell(self, kind: str, tree: Tree) -> None:
+        self.revision += 1
+        self.events.append(Event(self.revision, kind, copy.deepcopy(tree)))
+        self.changed.notify_all()
+
+    def watched(self, seen: Seen) -> Iterator[Tree]:
+        """The events of a watch, until its time is over."""
+        version, plural, namespace = _place(seen.path)
+        if actions := self._when_watched.get(plural):
+            actions.pop(0)()
+        since, end = int(seen.query["resourceVersion"]), time.monotonic() + float(seen.query["timeoutSeconds"])
+        if since < self.compacted:
+            yield {"type": "ERROR", "object": status(410, f"too old resource version: {since}")}
+            return
+        kind = next(each[1] for each in self.kinds if (each[0], each[2]) == (version, plural))
+        while not self.is_closed and time.monotonic() < end:
+            with self.changed:
+                news = [each for each in self.events if each.revision > since]
+                if not news:
+                    self.changed.wait(0.05)
+            for each in news:
+                since = each.revision
+                if each.tree["kind"] == kind and namespace in ("", each.tree["metadata"].get("namespace", "")):
+                    yield {"type": each.kind, "object": each.tree}
+
     def fail(self, path: str, *faults: Fault) -> None:
-        """The next requests of a path fail so, one after the other."""
+        """The next requests of a path fail so, one after the other; watches, if `?watch` follows the path."""
         self.faults.setdefault(path, []).extend(faults)
 
     def deny(self, *plurals: str) -> None:
-        """No right to read these."""
+        """No right to read these: `pods`, `pods/log`, `pods?watch`."""
         self.denied.update(plurals)
 
     def kubeconfig(self, file: Path, user: Tree | None = None) -> Path:
@@ -121,8 +194,9 @@ class ApiServer:
         if rest[0] == "namespaces" and len(rest) > 2:
             namespace, rest = rest[1], rest[2:]
         plural, name = rest[0], rest[1] if len(rest) > 1 else ""
-        if plural in self.denied or "/".join((plural, *rest[2:])) in self.denied:
-            verb = "get" if name else "list"
+        asked = "?".join([plural, "watch"]) if seen.query.get("watch") else "/".join((plural, *rest[2:]))
+        if plural in self.denied or asked in self.denied:
+            verb = "get" if name else "watch" if seen.query.get("watch") else "list"
             message = f'{plural} is forbidden: User "ci" cannot {verb} resource "{plural}" in API group "x"'
             return 403, status(403, message)
         if (version, plural) not in [(each[0], each[2]) for each in self.kinds]:
@@ -172,10 +246,21 @@ class ApiServer:
         start = int(seen.query.get("continue") or 0)
         end = start + min(self.page, int(seen.query.get("limit") or self.page))
         items = [{key: value for key, value in each.items() if key not in ("apiVersion", "kind")} for each in found]
-        metadata: Tree = {"resourceVersion": "1000"}
+        metadata: Tree = {"resourceVersion": str(self.revision)}
         if end < len(items):
             metadata["continue"] = str(end)
         return 200, {"kind": "List", "apiVersion": version, "metadata": metadata, "items": items[start:end]}
+
+
+def _key(tree: Tree) -> tuple[str, str, str]:
+    return tree["kind"], tree["metadata"].get("namespace", ""), tree["metadata"]["name"]
+
+
+def _place(path: str) -> tuple[str, str, str]:
+    """Version, plural and namespace of a path of a list."""
+    parts = [unquote(part) for part in path.strip("/").split("/")]
+    version, rest = ("v1", parts[2:]) if parts[0] == "api" else ("/".join(parts[1:3]), parts[3:])
+    return version, rest[-1], rest[1] if len(rest) > 1 else ""
 
 
 class Refusal(Exception):
@@ -217,11 +302,15 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         seen = Seen(self.command, parts.path, query, {k.lower(): v for k, v in self.headers.items()}, body)
         self.state.seen.append(seen)
-        waiting = self.state.faults.get(parts.path)
+        is_watch = query.get("watch") == "true"
+        waiting = self.state.faults.get(f"{parts.path}?watch" if is_watch else parts.path)
         if waiting:
             self._fail(waiting.pop(0))
             return
         code, answer = self.state.answer(seen)
+        if is_watch and code == 200:
+            self._stream(self.state.watched(seen))
+            return
         data = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         self._send(code, data)
 
@@ -233,7 +322,30 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
+    def _stream(self, events: Iterable[Tree | bytes], *, is_whole: bool = True) -> None:
+        """A line for each event, in chunks."""
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for event in events:
+            line = event if isinstance(event, bytes) else json.dumps(event).encode() + b"\n"
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.flush()
+        if is_whole:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close_connection = True
+
     def _fail(self, fault: Fault) -> None:
+        if fault.kind == "error":
+            self._stream([{"type": "ERROR", "object": status(fault.status, fault.message)}])
+            return
+        if fault.kind == "line":
+            self._stream([b'{"type": "MODIFIED", "object": {"kind"'], is_whole=False)
+            return
+        if fault.kind in ("end", "odd"):
+            self._stream([fault.message.encode() + b"\n"] if fault.message else [])
+            return
         if fault.kind == "slow":
             time.sleep(fault.seconds)
             self.close_connection = True
@@ -248,18 +360,27 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(fault.status, json.dumps(status(fault.status, fault.message)).encode(), fault.headers)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may hang up."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def api_server() -> Iterator[ApiServer]:
     """A server that runs until the end of the block."""
     handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     handler.state = ApiServer(f"http://127.0.0.1:{server.server_port}")  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield handler.state  # type: ignore[attr-defined]
     finally:
+        handler.state.is_closed = True  # type: ignore[attr-defined]
         server.shutdown()
         server.server_close()
         thread.join()

@@ -20,7 +20,7 @@ def main() -> NoReturn:
     gc.disable()  # a compile makes no cycles: collecting garbage would take a tenth of the time and free nothing
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # an installed package must not change our models
     _replace_closed_streams()
-    _set_up_pipes()
+    set_up_pipes()
     code = run(sys.argv[1:])
     _flush()
     os._exit(code)  # skips the interpreter's clean-up, which takes 15 ms
@@ -29,17 +29,17 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Never raises."""
     if list(arguments) == ["--version"]:  # scripts ask for it often: answer without further imports
-        return _reported(_print_version, arguments)
+        return reported(_print_version)
     from trainform.cli.streams import escaped_streams
 
     with escaped_streams():
-        return _reported(_run, arguments)
+        return reported(lambda: _run(arguments))
 
 
-def _reported(command: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
+def reported(command: Callable[[], int]) -> int:
     """The exit code of a command. What it raises is printed."""
     try:
-        code = command(arguments)
+        code = command()
         sys.stdout.flush()  # here, a full disk can still be reported
         return code
     except KeyboardInterrupt:
@@ -53,7 +53,7 @@ def _reported(command: Callable[[Sequence[str]], int], arguments: Sequence[str])
         return BUG
 
 
-def _print_version(_arguments: Sequence[str]) -> int:
+def _print_version() -> int:
     from trainform import __version__
 
     print(f"trainform {__version__}")
@@ -101,7 +101,7 @@ def _replace_closed_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open
 
 
-def _set_up_pipes() -> None:
+def set_up_pipes() -> None:
     """Let `trainform ... | head` end quietly, and escape characters that the terminal cannot show."""
     import signal
 

@@ -21,6 +21,11 @@ def print_text(text: str, stream: TextIO | None = None) -> None:
     (stream or sys.stdout).write(text)
 
 
+def flush() -> None:
+    """Show what was printed, in a command that goes on."""
+    sys.stdout.flush()
+
+
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO, *, short: bool = False) -> None:
     """`short`: see `render_text`."""
     told = list(diagnostics)

@@ -17,6 +17,10 @@ class Unreachable(ClusterError):
     """No usable answer, after several attempts."""
 
 
+class OutOfTime(Unreachable):
+    """The time that the command has for the cluster is over."""
+
+
 class NotLoggedIn(ClusterError):
     """401: the credentials are missing, wrong or expired."""
 
@@ -30,7 +34,7 @@ class NotFound(ClusterError):
 
 
 class Expired(ClusterError):
-    """410: a page of a list is too old to be continued."""
+    """410: a page of a list, or the point where a watch begins, is too old to be continued."""
 
 
 class Rejected(ClusterError):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlencode
 
 from trainform.cluster import ClusterError, Expired, NotAllowed, NotFound, NotLoggedIn, Rejected, Unreachable
+from trainform.cluster.deadline import Deadline
 from trainform.diagnostics.escape import one_line
 from trainform.k8s.tree import Tree, metadata_of, tables, text
 
@@ -37,13 +40,14 @@ RESTARTS = 3
 
 
 class ApiRequest(NamedTuple):
-    """`path` has no host; `body` is empty for a GET."""
+    """`path` has no host; `body` is empty for a GET. `seconds` are left for the whole answer."""
 
     method: str
     path: str
     body: bytes = b""
     content_type: str = ""
     accept: str = "application/json"
+    seconds: float = math.inf
 
 
 class ApiAnswer(NamedTuple):
@@ -54,6 +58,22 @@ class ApiAnswer(NamedTuple):
     body: bytes
 
 
+class ApiStream(NamedTuple):
+    """An answer whose body goes on. `chunks` raises Broken."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: Iterator[bytes]
+    close: Callable[[], None]
+
+
+class VersionedList(NamedTuple):
+    """The objects of a list, and the version of the whole, from which a watch can go on."""
+
+    trees: Sequence[Tree]
+    version: str
+
+
 class Broken(Exception):
     """No complete answer came: a timeout, or a connection that was closed. Another attempt may succeed."""
 
@@ -61,12 +81,24 @@ class Broken(Exception):
 Transport = Callable[[ApiRequest], ApiAnswer]
 """Sends one request, once. Raises Broken, and ClusterError where another attempt is of no use."""
 
+Opening = Callable[[ApiRequest], ApiStream]
+"""The same for an answer that goes on."""
+
 
 class Client:
-    """The Kubernetes API of one cluster. Every method raises ClusterError."""
+    """The Kubernetes API of one cluster. Every method raises ClusterError, and OutOfTime after the deadline. It may be
+    used by several threads."""
 
-    def __init__(self, send: Transport, pause: Callable[[float], None] = time.sleep) -> None:
-        self._send, self._pause = send, pause
+    def __init__(
+        self,
+        send: Transport,
+        pause: Callable[[float], object] = time.sleep,
+        *,
+        deadline: Deadline | None = None,
+        opening: Opening | None = None,
+    ) -> None:
+        self._send, self._pause, self._opening = send, pause, opening
+        self.deadline = deadline or Deadline()
 
     def get(self, path: str, **query: str) -> Tree:
         """An object, by its path."""
@@ -77,8 +109,12 @@ class Client:
         answer = self._answer(ApiRequest("GET", _with(f"{path}/log", query), accept="*/*"))
         return answer.body.decode(errors="replace")
 
-    def listed(self, resource: ApiResource, namespace: str = "", **query: str) -> list[Tree]:
+    def listed(self, resource: ApiResource, namespace: str = "", **query: str) -> Sequence[Tree]:
         """Every object of a kind, in all namespaces or one."""
+        return self.listing(resource, namespace, **query).trees
+
+    def listing(self, resource: ApiResource, namespace: str = "", **query: str) -> VersionedList:
+        """The same, with the version."""
         for _ in range(RESTARTS):
             try:
                 return self._pages(resource, namespace, query)
@@ -95,7 +131,30 @@ class Client:
         request = ApiRequest("PATCH", _with(path, query), body, "application/apply-patch+yaml")
         return _json(self._answer(request), path)
 
-    def _pages(self, resource: ApiResource, namespace: str, query: Mapping[str, str]) -> list[Tree]:
+    @contextmanager
+    def opened(self, path: str, **query: str) -> Iterator[ApiStream]:
+        """An answer that goes on, if it is a success; asked for once. Raises Unreachable if it breaks off in here."""
+        if self._opening is None:
+            raise Unreachable("this connection has no streams")
+        request = ApiRequest("GET", _with(path, query), seconds=self.deadline.left())
+        try:
+            stream = self._opening(request)
+            try:
+                if stream.status != 200:
+                    self._refuse_stream(stream, request)
+                yield stream
+            finally:
+                stream.close()
+        except Broken as error:
+            raise Unreachable(str(error)) from error
+
+    def _refuse_stream(self, stream: ApiStream, request: ApiRequest) -> NoReturn:
+        answer = ApiAnswer(stream.status, stream.headers, b"".join(stream.chunks))
+        if stream.status in TRY_AGAIN:
+            raise Unreachable(f"{answer.status} {_message(answer)}".rstrip(), answer.status)
+        _refuse(answer, request)
+
+    def _pages(self, resource: ApiResource, namespace: str, query: Mapping[str, str]) -> VersionedList:
         found: list[Tree] = []
         path, more = resource.path(namespace), ""
         for _ in range(MOST_PAGES):
@@ -104,7 +163,7 @@ class Client:
             found += ({**each, **resource.head} for each in tables(page, "items"))
             last, more = more, text(metadata_of(page), "continue")
             if not more:
-                return found
+                return VersionedList(found, text(metadata_of(page), "resourceVersion"))
             if more == last or len(found) > MOST_OBJECTS:
                 break
         raise Unreachable(f"the list of {resource.plural} does not end")
@@ -114,7 +173,7 @@ class Client:
         pause, why = FIRST_PAUSE, ""
         for attempt in range(ATTEMPTS):
             try:
-                answer = self._send(request)
+                answer = self._send(request._replace(seconds=self.deadline.left()))
             except Broken as error:
                 why, wait = str(error), pause
             else:
@@ -123,7 +182,7 @@ class Client:
                 why = f"{answer.status} {_message(answer)}".rstrip()
                 wait = _asked_to_wait(answer, pause)
             if attempt + 1 < ATTEMPTS:
-                self._pause(min(wait, LONGEST_PAUSE))
+                self._pause(min(wait, LONGEST_PAUSE, self.deadline.left()))
                 pause *= 2
         raise Unreachable(f"no answer to {request.method} {_shown(request)} after {ATTEMPTS} attempts: {why}")
 

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from trainform.cluster import ClusterError, NotLoggedIn, Unreachable
-from trainform.cluster.client import ApiAnswer, ApiRequest, Broken, Client
+from trainform.cluster.client import ApiAnswer, ApiRequest, ApiStream, Broken, Client, Opening, Transport
+from trainform.cluster.deadline import Deadline
+
+Result = TypeVar("Result")
 
 INSTALL = 'pip install "trainform[cluster]"'
 CONNECT_TIMEOUT, READ_TIMEOUT = 10.0, 60.0
-"""Seconds."""
+"""Seconds, the second longer than a watch lasts: one that is silent for so long is dead."""
 
 ANSWER_SECONDS = 300.0
 """For a whole answer: a server that sends a byte now and then would never run into the other timeout."""
@@ -24,12 +27,20 @@ LONGEST_ANSWER = 256 << 20
 """Bytes of one answer."""
 
 
+LONGEST_REFUSAL = 1 << 20
+"""Bytes of an answer that should have gone on, and says why not."""
+
+COMMAND_SECONDS = 600.0
+"""For all that a command asks, unless the user says otherwise."""
+
+
 class Login(NamedTuple):
     """Which cluster, and how to log in: files and a context that the user named. Without files, those of `KUBECONFIG`,
-    else `~/.kube/config`; in a pod without any of these, its service account."""
+    else `~/.kube/config`; in a pod without any of these, its service account. `seconds` are for all that is asked."""
 
     files: str = ""
     context: str = ""
+    seconds: float = COMMAND_SECONDS
 
 
 class Connection(NamedTuple):
@@ -59,7 +70,9 @@ def connected(login: Login) -> Iterator[Connection]:
         except ValueError as error:  # such as a proxy of an unknown kind
             raise Unreachable(f"no way to {configuration.host}: {_without_lines(error)}") from error
         try:
-            yield Connection(Client(_transport(api, configuration)), context, str(configuration.host))
+            send, opening = _transport(api, configuration)
+            client = Client(send, deadline=Deadline(login.seconds), opening=opening)
+            yield Connection(client, context, str(configuration.host))
         finally:
             api.close()
 
@@ -107,47 +120,86 @@ def _without_lines(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _transport(api: Any, configuration: Any) -> Any:
+def _transport(api: Any, configuration: Any) -> tuple[Transport, Opening]:
     import urllib3
-    from urllib3.exceptions import HTTPError, LocationValueError, ProxyError, SSLError
 
-    timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT)
     pool = api.rest_client.pool_manager
     host = str(configuration.host).rstrip("/")
 
-    def exchange(request: ApiRequest) -> ApiAnswer:
+    def begun(request: ApiRequest) -> Any:
+        """The answer with its head."""
         headers = {"Accept": request.accept, "User-Agent": "trainform"}
         if request.content_type:
             headers["Content-Type"] = request.content_type
         headers |= {each["key"]: each["value"] for each in configuration.auth_settings().values()}
-        try:
-            answer = pool.request(
-                request.method,
-                host + request.path,
-                body=request.body or None,
-                headers=headers,
-                timeout=timeout,
-                retries=False,  # neither urllib3's own attempts, nor a redirect that would take the token elsewhere
-                preload_content=False,
-            )
+        return pool.request(
+            request.method,
+            host + request.path,
+            body=request.body or None,
+            headers=headers,
+            timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
+            retries=False,  # neither urllib3's own attempts, nor a redirect that would take the token elsewhere
+            preload_content=False,
+        )
+
+    def exchange(request: ApiRequest) -> ApiAnswer:
+        with _our_errors(host):
+            answer = begun(request)
             body = _body(answer)
-        except (SSLError, ProxyError, LocationValueError) as error:
-            raise Unreachable(f"cannot connect to {host}: {_without_lines(error)}") from error
-        except (HTTPError, ValueError) as error:
-            raise Broken(_reason(error)) from error
         if len(body) > LONGEST_ANSWER:
             raise Unreachable(f"the answer to {request.path} is larger than {LONGEST_ANSWER >> 20} MiB")
         answer.release_conn()
-        return ApiAnswer(answer.status, {key.lower(): value for key, value in answer.headers.items()}, body)
+        return ApiAnswer(answer.status, _headers(answer), body)
 
     def send(request: ApiRequest) -> ApiAnswer:
-        try:
-            return _within(ANSWER_SECONDS, lambda: exchange(request))
-        except TimeoutError as error:
-            path = request.path.partition("?")[0]
-            raise Unreachable(f"the answer to {path} was not complete within {ANSWER_SECONDS:g} s") from error
+        return _in_time(request, lambda: exchange(request))
 
-    return send
+    def start(request: ApiRequest) -> Any:
+        with _our_errors(host):
+            return begun(request)
+
+    def opening(request: ApiRequest) -> ApiStream:
+        answer = _in_time(request, lambda: start(request))
+        return ApiStream(answer.status, _headers(answer), _chunks(answer, host), answer.close)
+
+    return send, opening
+
+
+def _headers(answer: Any) -> dict[str, str]:
+    return {key.lower(): value for key, value in answer.headers.items()}
+
+
+@contextmanager
+def _our_errors(host: str) -> Iterator[None]:
+    from urllib3.exceptions import HTTPError, LocationValueError, ProxyError, SSLError
+
+    try:
+        yield
+    except (SSLError, ProxyError, LocationValueError) as error:
+        raise Unreachable(f"cannot connect to {host}: {_without_lines(error)}") from error
+    except (HTTPError, ValueError) as error:
+        raise Broken(_reason(error)) from error
+
+
+def _chunks(answer: Any, host: str) -> Iterator[bytes]:
+    """What comes, as soon as it does; at most so much of a refusal. Nothing is unpacked."""
+    left = LONGEST_REFUSAL
+    with _our_errors(host):
+        for chunk in answer.stream(1 << 16, decode_content=False):
+            yield chunk
+            left -= len(chunk)
+            if answer.status != 200 and left < 0:
+                return
+
+
+def _in_time(request: ApiRequest, call: Callable[[], Result]) -> Result:
+    try:
+        return _within(min(ANSWER_SECONDS, request.seconds), call)
+    except TimeoutError as error:
+        if request.seconds < ANSWER_SECONDS:
+            raise Broken("the time is over") from error
+        path = request.path.partition("?")[0]
+        raise Unreachable(f"the answer to {path} was not complete within {ANSWER_SECONDS:g} s") from error
 
 
 def _body(answer: Any) -> bytes:
@@ -159,11 +211,11 @@ def _body(answer: Any) -> bytes:
     return bytes(body)
 
 
-def _within(seconds: float, call: Callable[[], ApiAnswer]) -> ApiAnswer:
+def _within(seconds: float, call: Callable[[], Result]) -> Result:
     """What the call returns or raises; TimeoutError if it takes longer. It is then left to a thread that ends with the
     process: nothing else ends a read in every state of a connection, such as an endless row of `100 Continue`."""
 
-    def work(answer: Future[ApiAnswer]) -> None:
+    def work(answer: Future[Result]) -> None:
         try:
             answer.set_result(call())
         except BaseException as error:
@@ -171,7 +223,7 @@ def _within(seconds: float, call: Callable[[], ApiAnswer]) -> ApiAnswer:
         finally:
             del answer  # the error's traceback leads here: a connection that broke would stay until a collection
 
-    answer: Future[ApiAnswer] = Future()
+    answer: Future[Result] = Future()
     Thread(target=work, args=(answer,), daemon=True).start()
     try:
         return answer.result(seconds)

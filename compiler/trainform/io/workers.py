@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 Task = TypeVar("Task")
@@ -13,7 +14,12 @@ Result = TypeVar("Result")
 
 
 class WorkerDied(Exception):
-    """A worker was killed before it returned a result, for example because memory ran out."""
+    """A worker was killed before it returned a result, for example because memory ran out. `code` is its exit code, or
+    less than 0 for a signal; 0 if it is not known."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def processors() -> int:
@@ -37,7 +43,7 @@ def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers:
     from multiprocessing import get_context
 
     if START_METHOD == "spawn":
-        os.environ["PYTHONSAFEPATH"] = "1"  # `python -c` imports from the current folder, which may be a stranger's
+        _keep_out_of_the_current_folder()
     pool = ProcessPoolExecutor(
         min(workers, len(tasks)), mp_context=get_context(START_METHOD), initializer=_start, initargs=(work,)
     )
@@ -47,6 +53,82 @@ def in_processes(work: Callable[[Task], Result], tasks: Sequence[Task], workers:
         raise WorkerDied("a worker process was killed, perhaps because memory ran out: try --workers 1") from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def in_new_interpreter(work: Callable[..., Result], *arguments: Any) -> Result:
+    """What `work` returns, called in an interpreter that has loaded nothing yet: code and packages may have changed.
+    Both must be picklable. An interrupt ends the work first. Raises WorkerDied."""
+    from multiprocessing import get_context
+
+    _keep_out_of_the_current_folder()
+    context = get_context("spawn")
+    reading, writing = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(writing, work, arguments))
+    with reading:
+        try:
+            with _interrupts_held():
+                process.start()
+                writing.close()
+            result: Result = reading.recv()
+        except EOFError:
+            process.join()
+            raise WorkerDied(_how(process.exitcode or 0), process.exitcode or 0) from None
+        except KeyboardInterrupt:
+            _interrupt(process.pid)
+            process.join()
+            raise
+    process.join()
+    return result
+
+
+def _answer(writing: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """What the new interpreter does. Ctrl-C reaches the one that waits for it, which passes it on: once, so that it
+    does not hit the clean-up after itself."""
+    import signal
+    import threading
+
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it may write to the terminal all the same
+    with suppress(KeyboardInterrupt):
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        result = work(*arguments)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        writing.send(result)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C for later, also in a process that is started in here, until it is ready."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interrupt(process: int | None) -> None:
+    import signal
+
+    if process and hasattr(os, "setpgrp"):  # elsewhere, Ctrl-C reaches both
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGINT)
+
+
+def _how(code: int) -> str:
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+def _keep_out_of_the_current_folder() -> None:
+    """A new interpreter would import from it, and it may be a stranger's."""
+    os.environ["PYTHONSAFEPATH"] = "1"
 
 
 _work: Callable[[Any], Any]

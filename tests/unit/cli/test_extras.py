@@ -11,7 +11,7 @@ import pytest
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.app import COMMANDS
 
-EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pygls", "pyrage", "torch", "urllib3")
+EXTRAS = ("cryptography", "kubeflow", "kubernetes", "pygls", "pyrage", "torch", "urllib3", "watchfiles")
 
 RUNS = {
     "capacity": ["capacity"],

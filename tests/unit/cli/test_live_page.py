@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from trainform.review.live.drift import Drift
 from trainform.review.live.dry_run import DryRunObject, LiveDiff, render_live_diff
 from trainform.review.live.judge import ORPHANED
 from trainform.review.live.model import FailedPod, LiveJob, LiveStatus
-from trainform.review.live.text import render_status
+from trainform.review.live.text import render_changes, render_status
 
 PAGE = Path(__file__).parents[3] / "docs" / "live.md"
 LINES = re.findall(r"^    trainform (.+?)(?: +# .*)?$", PAGE.read_text(), re.MULTILINE)
@@ -56,7 +57,17 @@ def test_the_dry_run_is_what_is_printed():
         *[DryRunObject("", "JobSet", "ml", str(number), "none") for number in range(10)],
         DryRunObject("rendered/prod/vision/vit/jobset-vit.yaml", "JobSet", "vision", "vit", "refused", denied),
     ]
-    assert render_live_diff(LiveDiff("prod", objects), colour=False) == BLOCKS[2]
+    assert render_live_diff(LiveDiff("prod", objects), colour=False) == BLOCKS[3]
+
+
+def test_the_changes_of_a_watch_are_what_is_printed():
+    job = LiveJob("nlp", "llama-lora", "llama-lora", "queued", "insufficient unused quota")
+    pod = FailedPod("llama-lora-node-0-0-k4d2z", "node", 1, "Error", ("RuntimeError: no checkpoint in /data",))
+    failed = job._replace(state="failed", reason="jobset failed due to one or more job failures", pod=pod)
+    states = [job, job._replace(state="running", reason="Jobs: 1 ready, 1 active"), failed]
+    statuses = [LiveStatus("prod", [each]) for each in states]
+    told = [render_changes(before, after, colour=False) for before, after in pairwise(statuses)]
+    assert "".join(told) == BLOCKS[2]
 
 
 def test_kubectl_is_asked_for_kinds_that_are_facts():
@@ -83,7 +94,7 @@ def test_the_commands_run_one_after_the_other(root, trainform, monkeypatch, tmp_
         server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nlp"}})
         server.put({**live, "status": {"conditions": [{"type": "Completed", "status": "True"}]}})
         for line in LINES:
-            command, _, output = line.partition(" | ")[0].partition(" >")
+            command, _, output = re.split(r" \| | && ", line)[0].partition(" >")
             ran = trainform(*shlex.split(command))
             assert (ran.code, ran.err) == (0, ""), line
             if output:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import yaml
@@ -395,6 +396,15 @@ def test_the_root_may_be_a_relative_path_and_a_link(root, trainform, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
+        (
+            ("--watch", "--allow-empty"),
+            "--watch cannot be combined with --allow-empty: a checkout may take",
+        ),
+        (("--watch", "--prune-snapshots"), "--watch cannot be combined with --prune-snapshots"),
+        (("--watch", "--require-added"), "--watch cannot be combined with --require-added: it is for hooks and CI"),
+        (("--watch", "--shard", "1/2"), "--watch cannot be combined with --shard"),
+        (("--watch", "-"), "--watch reads files: a stream from stdin has only one end"),
+        (("--watch", "--format", "json"), "--watch prints text"),
         (("--prune-snapshots", "llm"), "--prune-snapshots cannot be combined with JOB, --env or --shard"),
         (("--prune-snapshots", "--shard", "1/2"), "--prune-snapshots cannot be combined with JOB, --env or --shard"),
         (("--shard", "1/2", "llm"), "--shard cannot be combined with JOB or --keep-going"),
@@ -433,3 +443,11 @@ def test_without_git_nobody_knows_what_a_commit_would_lack(trainform):
     ran = trainform("render", "--require-added")
     assert ran.code == 2
     assert "error TF718: --require-added: this is not a git repository" in ran.err
+
+
+def test_a_watch_without_its_package_says_how_to_install_it(root, trainform, monkeypatch):
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    ran = trainform("render", "--watch")
+    assert ran.code == 2
+    assert ran.err == 'Error: --watch needs the package watchfiles: pip install "trainform[editor]"\n'
+    assert not (root / "rendered").exists()

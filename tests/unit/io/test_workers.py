@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
-from trainform.io.workers import WorkerDied, in_processes
+from trainform.io.workers import WorkerDied, in_new_interpreter, in_processes
 
 
 def all_results(tasks, work, workers):
@@ -88,3 +89,33 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         parent.kill()
         parent.communicate(timeout=20)  # ends when the last of them, which write to the same pipe, has ended
     assert len(workers) == 2
+
+
+def ended(code: int) -> None:
+    if code < 0:
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def test_a_new_interpreter_has_loaded_nothing_and_returns_what_it_found(monkeypatch):
+    monkeypatch.setitem(sys.modules, "loaded_here", ModuleType("loaded_here"))
+    process, modules = in_new_interpreter(eval, "__import__('os').getpid(), set(__import__('sys').modules)")
+    assert process != os.getpid()
+    assert "loaded_here" not in modules
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [(-signal.SIGKILL, "was killed by signal 9"), (3, "ended with exit code 3")], ids=["kill", "exit"]
+)
+def test_how_a_new_interpreter_died_is_told(code, told):
+    with pytest.raises(WorkerDied, match=told) as caught:
+        in_new_interpreter(ended, code)
+    assert caught.value.code == code
+
+
+def test_a_new_interpreter_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "signal.py").write_text("raise SystemExit('a stranger was imported')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    monkeypatch.setenv("PYTHONSAFEPATH", "")
+    assert in_new_interpreter(len, "ab") == 2

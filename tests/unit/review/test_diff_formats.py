@@ -12,7 +12,7 @@ from trainform.review.diff.highlights import Highlight
 from trainform.review.diff.html import render_html
 from trainform.review.diff.markdown import LIMIT, render_markdown
 from trainform.review.diff.model import BehindCount, Diff, JobDiff, Reason
-from trainform.review.diff.text import render_text
+from trainform.review.diff.text import render_news, render_text
 from trainform.review.diff.totals import Ask
 from trainform.review.diff.wording import stories
 
@@ -503,3 +503,36 @@ def test_a_sweep_of_ten_thousand_jobs_takes_no_longer_for_each():
     assert time.process_time() - started < 5
     assert len(story.jobs) == 10_000
     assert "more characters" in story.highlights[0].after
+
+
+def news(now: Diff, earlier: Diff | None) -> str:
+    return render_news(now, earlier, "HEAD", colour=False)
+
+
+def test_news_are_the_jobs_that_change_otherwise_than_before():
+    now, earlier = Diff([restart(reason(), name="a"), restart(reason(), name="b")]), Diff([restart(reason(), name="a")])
+    told = news(now, earlier)
+    assert "ml/b" in told
+    assert "ml/a" not in told
+    assert told.endswith("\n\n2 jobs restart\n")
+
+
+def test_news_of_the_same_diff_are_none():
+    assert news(Diff([restart(reason())]), Diff([restart(reason())])) == ""
+
+
+@pytest.mark.parametrize("jobs", [[], [restart(reason())]])
+def test_without_an_earlier_diff_everything_is_news(jobs):
+    assert news(Diff(jobs), None) == render_text(Diff(jobs), colour=False)
+
+
+def test_a_job_that_changes_no_more_is_news_under_its_printable_name():
+    told = news(Diff(), Diff([restart(reason(), name="a\x1b[31m\n")]))
+    assert told == "ml/a\\x1b[31m↵ is as in HEAD\n\nno job changes\n"
+
+
+def test_a_cause_of_jobs_being_behind_is_news_once():
+    one = Diff([behind("a")], behind={"runtime torch changed": BehindCount(1, 1)})
+    assert "runtime torch changed" in news(one, Diff())
+    more = Diff([behind("a"), restart(reason())], behind=one.behind)
+    assert "runtime torch changed" not in news(more, one)

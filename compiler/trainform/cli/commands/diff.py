@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK
+from trainform.cli.live.options import cluster_options
 from trainform.cli.options import cache_option, chosen_root, command, repository_options
 
 if TYPE_CHECKING:
+    from trainform.cluster.connection import Login
     from trainform.review.diff.model import Diff
     from trainform.workspace.compilation import Outcome
 
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--full", is_flag=True, help="Show long values whole, not only the part that changed (format text).")
 @click.option("--live", is_flag=True, help="Compare with a live cluster instead, by a server-side dry run.")
-@click.option("--kubeconfig", metavar="FILE", default="", help="With --live. Default: KUBECONFIG, else ~/.kube/config.")
-@click.option("--context", metavar="NAME", default="", help="With --live: a context. Default: the current one.")
+@cluster_options("With --live. ")
 @click.option(
     "--field-manager", metavar="NAME", default="", help="With --live: whose apply to try. Default: trainform."
 )
@@ -41,6 +42,7 @@ def diff(
     live: bool,
     kubeconfig: str,
     context: str,
+    timeout: float | None,
     field_manager: str,
     no_cache: bool,
     root: str | None,
@@ -65,9 +67,12 @@ def diff(
     if full and form != "text":
         raise click.UsageError("--full is for format text: json always has whole values, the others are kept short")
     if live:
-        return _live(chosen_root(root), env, (kubeconfig, context), field_manager, form, full)
-    if kubeconfig or context or field_manager:
-        raise click.UsageError("--kubeconfig, --context and --field-manager need --live")
+        from trainform.cluster.connection import COMMAND_SECONDS, Login
+
+        login = Login(kubeconfig, context, timeout or COMMAND_SECONDS)
+        return _live(chosen_root(root), env, login, field_manager, form, full)
+    if kubeconfig or context or timeout or field_manager:
+        raise click.UsageError("--kubeconfig, --context, --timeout and --field-manager need --live")
     repository, problems = open_repository(chosen_root(root))
     try:
         found, outcome = compare(repository, problems, base, env, cached=not no_cache)
@@ -91,11 +96,10 @@ def print_difference(found: Diff, outcome: Outcome, form: str, full: bool = Fals
     return report_failures(outcome.failures) or (FAULTY if outcome.errors() else DIFFERS if found.jobs else OK)
 
 
-def _live(root: str, env: tuple[str, ...], login: tuple[str, str], manager: str, form: str, full: bool) -> int:
+def _live(root: str, env: tuple[str, ...], login: Login, manager: str, form: str, full: bool) -> int:
     from trainform.cli.options import is_verbose
     from trainform.cli.streams import wants_colour
     from trainform.cli.terminal import print_page, print_result, print_text
-    from trainform.cluster.connection import Login
     from trainform.review.live.dry_run import KIND, render_live_diff, render_live_diff_markdown
     from trainform.workspace.live.dry_run import MANAGER, dry_run
 
@@ -104,7 +108,7 @@ def _live(root: str, env: tuple[str, ...], login: tuple[str, str], manager: str,
         raise click.UsageError("--live compares with a cluster, and --base with a commit")
     if form == "html":
         raise click.UsageError("--live has the formats text, markdown and json")
-    found = dry_run(root, env, Login(*login), manager or MANAGER)
+    found = dry_run(root, env, login, manager or MANAGER)
     if form == "json":
         print_result(KIND, **found.to_fields())
     elif form == "markdown":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trainform.cli import DIFFERS, FAULTY, OK, complete
+from trainform.cli.live.options import cluster_options
 from trainform.cli.options import Command, chosen_root, is_quiet, repository_options
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def facts() -> None:
 
 
 @facts.command(cls=Command)
-@click.option("--kubeconfig", metavar="FILE", default="", help="Default: that of KUBECONFIG, else ~/.kube/config.")
-@click.option("--context", metavar="NAME", default="", help="A context of the kubeconfig. Default: the current one.")
+@cluster_options()
 @click.option("--namespace", "namespaces", multiple=True, metavar="NS", help="Only this namespace; can be repeated.")
 @click.option(
     "--without",
@@ -47,6 +47,7 @@ def facts() -> None:
 def pull(
     kubeconfig: str,
     context: str,
+    timeout: float | None,
     namespaces: tuple[str, ...],
     without: tuple[str, ...],
     check: bool,
@@ -63,12 +64,12 @@ def pull(
     """
     if rbac:
         return _print_roles(without, namespaces)
-    from trainform.cluster.connection import Login
+    from trainform.cluster.connection import COMMAND_SECONDS, Login
     from trainform.diagnostics.order import has_errors
     from trainform.workspace.live.facts import PullOptions
     from trainform.workspace.live.facts import pull as pull_facts
 
-    options = PullOptions(Login(kubeconfig, context), without, namespaces, check)
+    options = PullOptions(Login(kubeconfig, context, timeout or COMMAND_SECONDS), without, namespaces, check)
     found = pull_facts(chosen_root(root), env, options)
     if form == "json":
         _print_json(found)

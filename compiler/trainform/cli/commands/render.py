@@ -48,6 +48,7 @@ MOST_FILES = 20
     is_flag=True,
     help="Exit 1 if git's index lacks a file that was read or written: a commit would lack it too.",
 )
+@click.option("--watch", is_flag=True, help="Render again after each change, and tell what it means, until Ctrl-C.")
 @cache_option
 @scale_options
 @repository_options
@@ -58,6 +59,7 @@ def render(
     allow_empty: bool,
     prune_snapshots: bool,
     require_added: bool,
+    watch: bool,
     no_cache: bool,
     shard: str | None,
     workers: int,
@@ -74,6 +76,11 @@ def render(
 
     With "-" as JOB, one YAML stream is read from stdin and the manifests go to stdout.
     """
+    if watch:
+        _refuse_with_watch(jobs, form)
+        from trainform.cli.watching.loop import WatchedRender, watch_and_render
+
+        return watch_and_render(WatchedRender(chosen_root(root), jobs, env, keep_going, no_cache, workers))
     if "-" in jobs:
         return _stream(jobs, form or "yaml", keep_going)
     if form == "yaml":
@@ -102,6 +109,25 @@ def render(
     built = build(chosen_root(root), options)
     code = report(built, options)
     return code or (_not_added(built.repository) if require_added else OK)
+
+
+_NOT_WITH_WATCH = {
+    "allow_empty": "a checkout may take away all jobs for a moment",
+    "prune_snapshots": "run it once, by itself",
+    "require_added": "it is for hooks and CI",
+    "shard": "it is for hooks and CI",
+}
+
+
+def _refuse_with_watch(jobs: Sequence[str], form: str | None) -> None:
+    given = click.get_current_context().params
+    for name, why in _NOT_WITH_WATCH.items():
+        if given[name]:
+            raise click.UsageError(f"--watch cannot be combined with --{name.replace('_', '-')}: {why}")
+    if "-" in jobs:
+        raise click.UsageError("--watch reads files: a stream from stdin has only one end")
+    if form in ("json", "yaml"):
+        raise click.UsageError("--watch prints text: it is for people, not for programs")
 
 
 def _not_added(repository: Repository) -> int:

@@ -93,6 +93,9 @@ STATUS_RULES = (
 )
 """The rules for `status`."""
 
+WATCH_RULES = (*STATUS_RULES, *(rule._replace(verb="watch") for rule in STATUS_RULES[:2]))
+"""The rules for `status --watch`."""
+
 
 def role_objects(name: str, rules: Sequence[AccessRule]) -> list[Tree]:
     """A ClusterRole, a Role for each namespace of a rule, and bindings of both to a ServiceAccount."""

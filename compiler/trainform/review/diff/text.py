@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from trainform.diagnostics.console import Style, aligned, styled
+from trainform.diagnostics.escape import one_line as plain
 from trainform.review.diff.model import Diff
 from trainform.review.diff.update_rules import Change
 from trainform.review.diff.wording import (
@@ -45,16 +47,45 @@ _NAMES = textwrap.TextWrapper(
 def render_text(diff: Diff, *, colour: bool, full: bool = False) -> str:
     """Jobs with their reasons, jobs that are behind, the table of totals, and a summary line. `full`: long values are
     not shortened."""
-    told = stories(diff, full=full)
-    several = len({story.environment for story in told}) > 1 or any(env != "default" for env, _ in diff.totals.balances)
-    blocks = ["\n".join(_story(story, several, colour)) for story in told]
+    blocks = _stories(diff, colour, full)
     blocks += ["\n".join(lines) for lines in (list(behind_lines(diff)), *_tables(diff)) if lines]
     return "\n\n".join([*blocks, headline(diff)]) + "\n"
 
 
+def render_news(diff: Diff, earlier: Diff | None, base: str, *, colour: bool) -> str:
+    """What an earlier diff did not tell: jobs that change otherwise now, jobs that are as in `base` again, causes of
+    jobs being behind, and the summary line of all. Empty without news."""
+    known = {job.id: job for job in earlier.jobs} if earlier else {}
+    new = [job for job in diff.jobs if job != known.get(job.id)]
+    settled = sorted(known.keys() - {job.id for job in diff.jobs})
+    told = {*behind_lines(earlier)} if earlier else set()
+    behind = [line for line in behind_lines(diff) if line not in told]
+    if earlier and not (new or settled or behind):
+        return ""
+    lines = [
+        f"{plain('/'.join(job[1:]))}{_where(job[0], _tells_environments(diff))} is as in {base}" for job in settled
+    ]
+    blocks = [*_stories(replace(diff, jobs=new), colour), *("\n".join(each) for each in (lines, behind) if each)]
+    return "\n\n".join([*blocks, headline(diff)]) + "\n"
+
+
+def _stories(diff: Diff, colour: bool, full: bool = False) -> list[str]:
+    told = stories(diff, full=full)
+    several = len({story.environment for story in told}) > 1 or _tells_environments(diff)
+    return ["\n".join(_story(story, several, colour)) for story in told]
+
+
+def _tells_environments(diff: Diff) -> bool:
+    return any(environment != "default" for environment, _ in diff.totals.balances)
+
+
+def _where(environment: str, with_environment: bool) -> str:
+    return f" in {plain(environment)}" if with_environment else ""
+
+
 def _story(story: Story, with_environment: bool, colour: bool) -> Iterator[str]:
     verb = styled(story.change, _STYLES[story.change], colour=colour) + " " * (_WIDEST - len(story.change))
-    where = f" in {story.environment}" if with_environment else ""
+    where = _where(story.environment, with_environment)
     yield f"{verb}  {story.title}{where}" + (f": {story.consequence}" if story.consequence else "")
     if story.is_long:
         yield from _NAMES.wrap(story.names())

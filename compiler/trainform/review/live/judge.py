@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from trainform.core.jobset_view import STEP_LABEL
 from trainform.k8s.labels import labels_of
@@ -97,7 +97,7 @@ def _has_steps(live: Tree) -> bool:
     return any(value_at(each, ("template", "metadata", "labels", STEP_LABEL)) for each in jobs)
 
 
-def workloads_by_jobset(workloads: Iterable[Tree]) -> Mapping[tuple[str, str], Tree]:
+def workloads_by_jobset(workloads: Iterable[Tree]) -> dict[tuple[str, str], Tree]:
     """Kueue's Workloads by namespace and name of the JobSet that owns each."""
     return {
         (text(metadata_of(each), "namespace"), text(owner, "name")): each

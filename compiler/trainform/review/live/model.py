@@ -15,6 +15,9 @@ KIND = "StatusResult"
 WRONG = frozenset(("not created", "failed", "orphaned"))
 """States in which something is not as git has it, or failed."""
 
+ENDED = frozenset(("finished", "failed", "orphaned"))
+"""States that stay, and that of jobs which are not waited for."""
+
 
 class FailedPod(NamedTuple):
     """A pod that failed, by its container; `exit_code` is None if it never ran. `log` has its last lines."""
@@ -87,6 +90,11 @@ class LiveStatus(NamedTuple):
     server: str = ""
     notes: Sequence[str] = ()
     unreadable: Sequence[str] = ()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no job can change its state any more, unless somebody starts it anew."""
+        return all(job.state in ENDED for job in self.jobs)
 
     @property
     def is_as_in_git(self) -> bool:

@@ -32,6 +32,25 @@ def render_status(found: LiveStatus, *, colour: bool) -> str:
     return "\n".join([*_table(found, colour), *notes, headline(found)]) + "\n"
 
 
+def render_changes(before: LiveStatus, after: LiveStatus, *, colour: bool) -> str:
+    """A line for each job whose state is another one, and for what cannot be asked any more; empty if there is none."""
+    old = {(job.namespace, job.name): job for job in before.jobs}
+    new = {(job.namespace, job.name): job for job in after.jobs}
+    lines = [line for key, job in new.items() for line in _change(old.get(key), job, colour)]
+    lines += [f"{one_line(job.full_name)}: {job.told} → gone" for key, job in old.items() if key not in new]
+    lines += [f"note: {one_line(note)}" for note in after.notes if note not in before.notes]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _change(before: LiveJob | None, after: LiveJob, colour: bool) -> Iterator[str]:
+    if before and before.told == after.told:
+        return
+    was = f"{before.told} → " if before else ""
+    reason = f" ({one_line(after.reason)})" if after.reason else ""
+    yield f"{one_line(after.full_name)}: {was}{styled(after.told, _STYLES[after.state], colour=colour)}{reason}"
+    yield from (f"  {each}" for each in _details(after))
+
+
 def _notes(found: LiveStatus) -> list[str]:
     missing = "its rendered JobSet is missing or not valid: run `trainform check`"
     return [*found.notes, *(f"{job}: {missing}" for job in found.unreadable)]

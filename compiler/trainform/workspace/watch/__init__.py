@@ -1,0 +1,1 @@
+"""When to render again: what is watched, and what is waited for."""
