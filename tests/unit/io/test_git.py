@@ -173,7 +173,7 @@ def test_gits_folder_is_found(repository, arrange):
     [
         ("gitdir: data\n", "names a folder of the work tree"),
         ("gitdir: ../top/data\n", "names a folder of the work tree"),
-        ("gitdir: /no/such/folder\n", "not a git repository"),
+        ("gitdir: /no/such/folder\n", "not a folder of git"),
         ("gitdir: \n", "names no folder"),
         ("gitdir: a\0b\n", "names no folder"),
         ("anything", "names no folder"),
