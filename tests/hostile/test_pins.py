@@ -13,7 +13,7 @@ import yaml
 from support.golden import ROOT as GOLDEN
 from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
-from trainform.workspace.fingerprint import digest_of_file
+from trainform.workspace.inputs import digest_of_file
 
 RUNTIME = "runtimes/torch.yaml"
 ENVIRONMENT = "environments/prod/environment.yaml"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.beside.adoption import ADOPTION, adopt
 from trainform.core.plugin import STAGES, Plugin, PluginFailure, failed
 from trainform.core.registry import is_shipped
 
@@ -74,6 +73,8 @@ class Pipeline(NamedTuple):
         for stage in STAGES[:-1]:
             self._stage(stage, plan, idle)
         if plan.job_document.beside:
+            from trainform.core.beside.adoption import ADOPTION, adopt  # most jobs have no companions
+
             adopt(plan)
             if self.observe:
                 self.observe(ADOPTION, "", plan)

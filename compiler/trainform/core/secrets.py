@@ -76,7 +76,7 @@ _MARKS = (
 )
 """One of these is in every text with a private key; nearly all texts have none, and need no further search."""
 
-_PRIVATE_KEY = re.compile(
+_PRIVATE_KEY = (
     rb"-----BEGIN (?!ENCRYPTED)(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\\[nr]|[\s#\"'+])*[A-Za-z0-9+/=]{16}"
     rb"|AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{20}"
     rb"|PuTTY-User-Key-File-\d+:[^\n]*\s+Encryption: none"
@@ -85,7 +85,7 @@ _PRIVATE_KEY = re.compile(
 """A private key of PEM, OpenSSH, PGP, age, PuTTY or CURVE that no passphrase protects, with the beginning of its body:
 a command that only looks for such a line is none."""
 
-_ENCODED = re.compile(rb"(?:LS0tLS1CRUdJTi|QUdFLVNFQ1JFVC1LRVkt)[A-Za-z0-9+/=\s]+")
+_ENCODED = rb"(?:LS0tLS1CRUdJTi|QUdFLVNFQ1JFVC1LRVkt)[A-Za-z0-9+/=\s]+"
 """Base64 of what a key starts with, as in a Secret's `data`."""
 
 
@@ -93,8 +93,8 @@ def find_private_key(text: bytes) -> int | None:
     """Where in a file's text an unencrypted private key starts, plain or in base64; None if there is none."""
     if not any(mark in text for mark in _MARKS):
         return None
-    found = [each.start() for each in [_PRIVATE_KEY.search(text)] if each]
-    found += [each.start() for each in _ENCODED.finditer(text) if _PRIVATE_KEY.search(_decoded(each[0]))]
+    found = [each.start() for each in [re.search(_PRIVATE_KEY, text)] if each]
+    found += [each.start() for each in re.finditer(_ENCODED, text) if re.search(_PRIVATE_KEY, _decoded(each[0]))]
     return min(found, default=None)
 
 

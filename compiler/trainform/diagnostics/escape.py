@@ -24,8 +24,9 @@ spelled out rather than taken from `unicodedata`, so that every Python prints th
 _OWN_STYLE = r"\x1b\[(?:[0-2]|3[1-6])m"
 """The escapes of `console.styled`."""
 
-_ANY_HIDDEN = re.compile(f"[{_HIDDEN}]")
-_HIDDEN_OR_STYLE = re.compile(f"{_OWN_STYLE}|[{_HIDDEN}]")
+_HIDDEN_OR_STYLE = f"{_OWN_STYLE}|[{_HIDDEN}]"
+"""Not compiled here, as that takes longer than all other patterns: most of what is printed is plain."""
+
 _COMMAND = re.compile(r"(?:^([^\S\n]*):(?=:))|#(?=#[A-Za-z]*\[)", re.MULTILINE)
 """What makes a line of a log a command: `::error::` at its start for GitHub, `##[error]` and `##vso[...]` anywhere for
 GitHub, Azure and others."""
@@ -33,13 +34,13 @@ GitHub, Azure and others."""
 
 def one_line(text: str) -> str:
     """A name or value inside a line: a line break is shown as `↵`, hidden characters as escapes such as `\\x1b`."""
-    return text if text.isascii() and text.isprintable() else _ANY_HIDDEN.sub(_escaped, text).replace("\n", "↵")
+    return _visible(text).replace("\n", "↵")
 
 
 def log(text: str, *, styles: bool = False) -> str:
     """Lines of text that no terminal and no CI system takes for a command, hidden characters shown as escapes. `styles`
     lets the escapes of `console.styled` through, for terminals."""
-    return without_commands((_HIDDEN_OR_STYLE if styles else _ANY_HIDDEN).sub(_escaped, text))
+    return without_commands(_visible(text, styles=styles))
 
 
 def without_commands(text: str) -> str:
@@ -49,10 +50,7 @@ def without_commands(text: str) -> str:
 
 def json_text(text: str) -> str:
     """A JSON document with the same content, all of whose characters are visible and none a command in a log."""
-    return _JSON.sub(lambda found: _json_escape(found[0]), text)
-
-
-_JSON = re.compile(rf"[{_HIDDEN}]|#(?=#[A-Za-z]*\[)")
+    return re.sub(rf"[{_HIDDEN}]|#(?=#[A-Za-z]*\[)", lambda found: _json_escape(found[0]), text)
 
 
 def utf8(text: str) -> bytes:
@@ -60,8 +58,19 @@ def utf8(text: str) -> bytes:
     return text.encode(errors="backslashreplace")
 
 
+def _visible(text: str, *, styles: bool = False) -> str:
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return re.sub(_HIDDEN_OR_STYLE, _kept if styles else _escaped, text)
+
+
+def _kept(found: re.Match[str]) -> str:
+    """A style as it is, a hidden character as an escape."""
+    return found[0] if len(found[0]) > 1 else _escaped(found)
+
+
 def _escaped(found: re.Match[str]) -> str:
-    return found[0] if len(found[0]) > 1 else found[0].encode("unicode_escape").decode()
+    return found[0].encode("unicode_escape").decode()
 
 
 def _disarmed(found: re.Match[str]) -> str:

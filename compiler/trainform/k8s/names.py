@@ -25,7 +25,6 @@ def name_rule(
     pattern: str, words: str, longest: int | None = None, empty: str | None = "must not be empty"
 ) -> NameRule:
     """A cached rule for names that match all of `pattern`; `words` is its reason, `empty` the one for empty names."""
-    fits = re.compile(pattern).fullmatch
 
     @lru_cache
     def reason(name: str) -> str | None:
@@ -33,7 +32,7 @@ def name_rule(
             return empty
         if longest and len(name) > longest:
             return f"must be at most {longest} characters long, not {len(name)}"
-        return None if fits(name) else words
+        return None if re.fullmatch(pattern, name) else words
 
     return reason
 

@@ -14,7 +14,6 @@ from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.installed import PluginSet, unmet
-from trainform.io.git import GitError, find_checkout, left_out
 from trainform.io.paths import BASELINE, file_bytes
 from trainform.io.place import WholeFile, file_error, os_error
 from trainform.io.repository import (
@@ -153,6 +152,8 @@ class Workspace:
     def refuse_sparse_checkout(self) -> None:
         """Raises InvocationError if a sparse checkout leaves out what jobs are rendered from or to: a job whose lock
         is not on disk would count as new, and be rendered again."""
+        from trainform.io.git import GitError, left_out
+
         root, folders = self.repository.root, watched(self.repository.settings)
         try:
             missing = left_out(root, folders)
@@ -371,6 +372,8 @@ def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
 
 def _misplaced(repository: Repository, document: Document) -> list[Diagnostic]:
     """A warning where `repositoryPath` differs from where git sees the root: the engine would look elsewhere."""
+    from trainform.io.git import GitError, find_checkout
+
     try:
         place = find_checkout(repository.root).prefix.rstrip("/")
     except GitError:

@@ -3,7 +3,6 @@ and it is behind if its runtime, Environment or the compiler changed."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from trainform.core.inputs import key_of
 from trainform.k8s.fact_kinds import NEVER_RENDERED, fact_kind
 from trainform.k8s.tree import name_of
 from trainform.output.emitter import emit_stream
+from trainform.workspace.inputs import digest_of_file
 from trainform.workspace.lockfile import Lock, Pins, RuntimePin
 
 if TYPE_CHECKING:
@@ -51,10 +51,6 @@ def digest_of(trees: Sequence[dict[str, Any]]) -> str:
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
-
-
-def digest_of_file(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 NOTHING = digest_of([])

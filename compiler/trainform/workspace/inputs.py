@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -83,12 +84,16 @@ class EnvironmentInputs:
 
 def load(file: str, data: bytes, most: int = MAX_DOCUMENTS) -> SourceDocuments:
     from trainform import source
-    from trainform.workspace.fingerprint import digest_of_file
 
     loaded = source.load(data, file, most)
     problems = [*loaded.diagnostics, *private_keys(file, data)]
     is_single = len(loaded.documents) == 1 and not (loaded.documents[0].prefix or problems)
     return SourceDocuments(loaded.documents, problems, {file: digest_of_file(data)} if is_single else {})
+
+
+def digest_of_file(data: bytes) -> str:
+    """SHA-256 (hex), as in locks."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def private_keys(file: str, data: bytes) -> list[Diagnostic]:

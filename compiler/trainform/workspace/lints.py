@@ -18,13 +18,12 @@ from trainform.diagnostics.diagnostic import Spot
 from trainform.diagnostics.order import has_errors
 from trainform.diagnostics.silence import Suppressed
 from trainform.diagnostics.suggest import did_you_mean
-from trainform.io.paths import BASELINE
 from trainform.io.place import file_error
-from trainform.io.settings import LintRule
 from trainform.source import Document
 
 if TYPE_CHECKING:
     from trainform.core.compile import Compilation, CompiledJob
+    from trainform.io.settings import LintRule
     from trainform.source.comments import Comment
 
 Kind = tuple[str, str, str]
@@ -180,6 +179,8 @@ class Judge:
         return next((each for each in group if diagnostic.code in each.codes), None)
 
     def _told(self, diagnostics: Iterable[Diagnostic], old: set[Kind]) -> Iterator[Diagnostic]:
+        from trainform.io.paths import BASELINE
+
         for each in diagnostics:
             if each.severity == "error":
                 yield each
@@ -282,6 +283,8 @@ def read_baseline(data: bytes | None) -> tuple[dict[Kind, int], list[Diagnostic]
     """The known findings, or why the file cannot be used."""
     if data is None:
         return {}, []
+    from trainform.io.paths import BASELINE
+
     try:
         tree = json.loads(data)
         known = {(_text(each["code"]), _text(each["file"]), _text(each["object"])): _count(each["count"])

@@ -14,7 +14,7 @@ from trainform.io.place import file_error, os_error
 from trainform.io.repository import Repository
 from trainform.output.kustomization import without_earlier_list
 from trainform.output.layout import is_part, job_folder
-from trainform.workspace.fingerprint import digest_of_file
+from trainform.workspace.inputs import digest_of_file
 from trainform.workspace.lockfile import Lock, LockError, LockFile, parse
 
 RESTORE = "restore it: `git checkout -- {0}`; or delete it and run `trainform render` again"

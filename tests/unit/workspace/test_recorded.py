@@ -14,7 +14,8 @@ import pytest
 from trainform import __version__
 from trainform.cli.main import run
 from trainform.source import load
-from trainform.workspace.fingerprint import NOTHING, digest_of, digest_of_file
+from trainform.workspace.fingerprint import NOTHING, digest_of
+from trainform.workspace.inputs import digest_of_file
 from trainform.workspace.lockfile import parse
 
 FOLDER = Path(__file__).parents[2] / "recorded"

@@ -13,8 +13,9 @@ from trainform.k8s.tree import value_at
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.cache.index import JobFacts, JobTable, Proof
 from trainform.workspace.compilation import compile_environments
-from trainform.workspace.fingerprint import NOTHING, CurrentInputs, digest_of_file
+from trainform.workspace.fingerprint import NOTHING, CurrentInputs
 from trainform.workspace.frozen import read_snapshot
+from trainform.workspace.inputs import digest_of_file
 from trainform.workspace.parallel import ChunkStats, in_workers, slices
 from trainform.workspace.plan import ChangeSet
 from trainform.workspace.state import JobOnDisk, LockStore

@@ -14,7 +14,7 @@ from trainform.output.layout import job_folder
 from trainform.workspace.behind import current_inputs
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.diff.scope import jobs_of
-from trainform.workspace.fingerprint import digest_of_file
+from trainform.workspace.inputs import digest_of_file
 from trainform.workspace.lockfile import Lock, line_of, lock_in
 from trainform.workspace.verify.verdict import Mispin, Verdict
 from trainform.workspace.verify.verification import Verification
