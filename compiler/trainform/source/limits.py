@@ -18,7 +18,7 @@ NODES_PER_CHARACTER = 4
 MAX_DOCUMENTS = 10_000
 """Maximum documents of a file, items of a List included: so many jobs take five seconds and 400 MiB."""
 
-MAX_STREAMED = 50_000
+MAX_STREAMED = 20_000
 """Maximum documents of a stream on standard input, which is compiled batch by batch: so many jobs take ten seconds of
 one processor and 200 MiB."""
 
