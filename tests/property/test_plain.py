@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -189,3 +190,33 @@ def test_lines_are_read_alike(head, lines):
 def test_signs_are_read_alike(text):
     for document in documents(f"a: {text}\n"):
         is_plain(document)
+
+
+JSON_TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=6) | st.sampled_from(
+    ["é", "a\n", "\\", "x" * 1_100, "y", "1", "<<"]
+)
+JSON_TREES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | JSON_TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(JSON_TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.dictionaries(JSON_TEXTS, JSON_TREES, max_size=4),
+    st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : ")]),
+    st.sampled_from(["", "---\n"]),
+    st.sampled_from(["", "\n", "\n\n", " \n", " # c\n", "}\n", "\na: 1\n"]),
+    st.integers(0, 200),
+    st.sampled_from(["", "", "", ",", '"', ":", " ", "[", "}", "#", "1", "\t"]),
+)
+@example({"a": {}}, (",", ":"), "", "", 0, "").via("no line break at the end")
+def test_json_in_a_line_is_read_alike(tree, separators, head, end, at, slip):
+    text = json.dumps(tree, separators=separators)
+    for document in documents(f"{head}{text[:at]}{slip}{text[at:]}{end}"):
+        is_plain(document)
+
+
+def test_json_in_a_line_is_read_without_the_parser():
+    assert is_plain('{"a": [1, true, null, "x"], "b": {"c": 0.5}}\n')
