@@ -336,6 +336,12 @@ def test_nothing_is_left_after_the_end_of_the_job(repository):
     assert processes_in(repository.root) == []
 
 
+def test_a_timeout_is_a_number(repository):
+    repository.steps(trainer(container("true")))
+    ran = repository.run("--timeout", "nan")
+    assert (ran.code, "nan is no number of seconds" in ran.err) == (2, True)
+
+
 @LINUX
 def test_nothing_is_left_after_a_timeout(repository):
     repository.steps(trainer(container(LEAVES_MUCH)))

@@ -154,19 +154,28 @@ def _variables(job: OldJob, target: Target, group: RolePods, main: Tree) -> list
     reserved = given_by(target.framework).names if group.name == target.trainer else ()
     index = job.main(group.replica)
     path = (*group.replica.path, "template", "spec", "containers", index, "env")
-    named: dict[str, Tree] = {}
+    named: dict[str, tuple[int, Tree]] = {}
     for number, each in enumerate(tables(main, "env")):
         name = text(each, "name")
+        if name in named and named[name][1] != each:
+            message = f"{name} is left out here: the container has it again below, and of one name, the last counts"
+            job.tell("TF860", (*path, named[name][0]), message, "remove it", "info")
         if name in reserved:
             message = f"{name} is set by the Trainer, as the operator set it"
             job.tell("TF860", (*path, number), message, "remove it; numNodes and numProcPerNode decide", "info")
         elif target.framework == "mpi" and name in BY_EXEC:
             job.tell("TF860", (*path, number), f"{name} is left out: mpirun reaches its hosts by SSH", severity="info")
         else:
-            named[name] = each
+            named.pop(name, None)
+            named[name] = (number, each)
     for each in (*group.variables, *group.fixed):
-        named.pop(text(each, "name"), None)
-    return [*named.values(), *group.variables]
+        number, own = named.pop(text(each, "name"), (0, each))
+        if own != each:
+            message = (
+                f"{text(own, 'name')} is left out: the operator set it, too, and its value was the one that counted"
+            )
+            job.tell("TF860", (*path, number), message, "remove it", "info")
+    return [*(each for _, each in named.values()), *group.variables]
 
 
 def _with_hosts(job: OldJob, target: Target, group: RolePods) -> Tree:

@@ -37,6 +37,12 @@ def test_an_object_that_would_be_created(server, repository, trainform):
     assert ran.out == f"create     {JOBSET}: JobSet ml/llm\n\n1 object in prod: 1 to create\n"
 
 
+def test_a_repository_that_nobody_rendered_is_told(server, root, trainform):
+    Repository(root).write("jobs/llm.yaml", job("llm"))
+    ran = trainform("diff", "--live")
+    assert ran.out == "0 objects in default: nothing is rendered, so run `trainform render` first\n"
+
+
 def test_nothing_is_stored(server, repository, trainform):
     trainform("diff", "--live")
     patches = [seen for seen in server.seen if seen.method != "GET"]

@@ -336,6 +336,14 @@ def test_a_kind_to_leave_out_must_be_one_of_facts(server, repository, trainform,
     assert server.seen == []
 
 
+@pytest.mark.parametrize("name", ["", "../kube-system", "ML", "a b"])
+def test_a_namespace_has_a_name(root, trainform, name):
+    """An empty one, as of a shell variable that is not set, would be all namespaces."""
+    ran = trainform("facts", "pull", "--rbac", "--namespace", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Invalid value for '--namespace': " in ran.err
+
+
 def test_a_failure_in_between_writes_nothing(server, repository, trainform):
     cluster(server)
     trainform("facts", "pull")

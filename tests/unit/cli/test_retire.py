@@ -63,6 +63,14 @@ def jobsets(root: Path, **states: str) -> str:
     return "jobsets.yaml"
 
 
+def test_a_status_of_another_version_is_no_list_without_jobs(fleet, trainform):
+    status = {"kind": "StatusResult", "environment": "default", "jobs": [{"name": "old", "state": "archived"}]}
+    (fleet.root / "status.json").write_text(json.dumps({"apiVersion": "trainform.dev/v1alpha1", **status}))
+    ran = trainform("retire", "--finished", "status.json")
+    assert (ran.code, ran.out) == (2, "")
+    assert "status.json: is not what `trainform status --format json` prints" in ran.err
+
+
 def test_a_job_by_name(fleet, trainform):
     ran = trainform("retire", "ml/old")
     assert (ran.code, ran.err) == (0, "")

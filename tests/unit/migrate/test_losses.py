@@ -192,6 +192,29 @@ def test_variables_that_the_trainer_sets_are_left_out_and_told(name: str):
     rendered(found)
 
 
+@pytest.mark.parametrize(
+    ("env", "lost", "kept"),
+    [
+        ("[{name: MASTER_ADDR, value: other}, {name: A, value: x}]", 0, {"A": "x", "MASTER_ADDR": "llm-node-0-0.llm"}),
+        ("[{name: A, value: x}, {name: WORLD_SIZE, value: '9'}]", 1, {"A": "x", "WORLD_SIZE": "1"}),
+        ("[{name: A, value: x}, {name: B, value: b}, {name: A, value: z}]", 0, {"B": "b", "A": "z"}),
+    ],
+)
+def test_a_variable_that_another_of_its_name_overrode_is_told(env: str, lost: int, kept: dict[str, str]):
+    old = pytorch().replace("Worker:", "Master:").replace("replicas: 2", "replicas: 1").replace("torchrun", "python")
+    found = migrated(old.replace("command:", f"env: {env}, command:"))
+    assert codes(found) == [("TF860", f"{CONTAINERS.replace('Worker', 'Master')}[0].env[{lost}]", 10)]
+    variables = {each["name"]: each.get("value") for each in train_job(found)["spec"]["trainer"]["env"]}
+    assert [(name, variables[name]) for name in variables if name in kept] == [*kept.items()]
+    rendered(found)
+
+
+def test_a_variable_with_the_operator_s_own_value_is_not_worth_telling():
+    """An old job that was read from a cluster may have what the operator wrote into it."""
+    found = migrated(pytorch().replace("command:", "env: [{name: PYTHONUNBUFFERED, value: '1'}], command:"))
+    assert codes(found) == []
+
+
 def test_without_settings_of_its_own_a_job_needs_no_runtime():
     found = migrated(pytorch())
     assert found.runtimes == []

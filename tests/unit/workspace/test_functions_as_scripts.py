@@ -76,6 +76,18 @@ def decorated() -> None: ...
 async def later() -> None: ...
 
 
+def yielding() -> Any:
+    print("never, when it is only called")
+    yield 1
+
+
+def with_a_generator_inside() -> list[int]:
+    def steps() -> Any:
+        yield from (1, 2)
+
+    return [*steps()]
+
+
 class Thing:
     def method(self) -> None: ...
 
@@ -134,6 +146,10 @@ def test_what_only_a_notebook_lacks_is_not(monkeypatch):
     assert "leaving()" in script_of_function(leaving).text
 
 
+def test_a_function_may_have_generators_inside(tmp_path):
+    assert returned(tmp_path, script_of_function(with_a_generator_inside).text, "with_a_generator_inside") == [1, 2]
+
+
 def test_annotations_are_evaluated_when_they_were(tmp_path):
     assert returned(tmp_path, script_of_function(annotated).text, "annotated") is None
 
@@ -147,6 +163,7 @@ def test_annotations_are_evaluated_when_they_were(tmp_path):
         (functools.partial(plain, 0.1), "is a partial, which has no source of its own"),
         (decorated, "decorated has a decorator"),
         (later, "later is async: write a def, and call asyncio.run inside of it"),
+        (yielding, "yielding has a yield, so a call runs none of it"),
         (lambda: None, "a lambda has no name and no lines of its own: pass a function made with def"),
         (Thing().method, "is a method, which has no source"),
         (Thing(), "is a Thing, which has no source"),

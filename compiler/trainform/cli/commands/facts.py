@@ -24,6 +24,15 @@ def _known_kinds(_context: click.Context, _option: click.Parameter, kinds: tuple
     return kinds
 
 
+def _names_of_namespaces(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    from trainform.k8s.names import dns1123_label, quoted
+
+    for name in names:
+        if reason := dns1123_label(name):
+            raise click.BadParameter(quoted(name, reason))
+    return names
+
+
 @click.group()
 def facts() -> None:
     """Read the facts of a live cluster into files of an Environment."""
@@ -31,7 +40,14 @@ def facts() -> None:
 
 @facts.command(cls=Command)
 @cluster_options()
-@click.option("--namespace", "namespaces", multiple=True, metavar="NS", help="Only this namespace; can be repeated.")
+@click.option(
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    metavar="NS",
+    callback=_names_of_namespaces,
+    help="Only this namespace; can be repeated.",
+)
 @click.option(
     "--without",
     multiple=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -79,6 +80,8 @@ def run(
     from trainform.local.run import Ready, secrets_of
     from trainform.workspace.discovery import discover
 
+    if timeout is not None and math.isnan(timeout):
+        raise click.BadParameter("nan is no number of seconds", param_hint="--timeout")
     given = _named_folders(secrets)
     found = find_job(discover(chosen_root(root), env), job, Sizes(nodes, procs, gpus))
     print_diagnostics(folded(found.errors()), sys.stderr)

@@ -161,7 +161,7 @@ def summary(found: LiveDiff) -> str:
     counts = Counter(each.effect for each in found.objects)
     told = ", ".join(f"{counts[effect]} {title}" for effect, title in _TITLES.items() if counts[effect])
     head = f"{counted(len(found.objects), 'object')} in {one_line(found.environment)}"
-    return f"{head}: {told}" if told else head
+    return f"{head}: {told or 'nothing is rendered, so run `trainform render` first'}"
 
 
 def _word(effect: Effect) -> str:

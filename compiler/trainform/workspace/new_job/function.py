@@ -6,6 +6,7 @@ import ast
 import builtins
 import symtable
 import sys
+from collections.abc import Iterator
 
 FROM_THE_MODULE = frozenset({"__name__", "__file__", "__doc__", "__builtins__"})
 FROM_THE_START = frozenset({"exit", "quit"})
@@ -48,10 +49,22 @@ def check_names(text: str, name: str) -> None:
         raise CannotCarry(f"{name} uses {names} from outside: import or define that inside of the function")
 
 
-def check_decorators(function: ast.FunctionDef) -> None:
-    """Raises CannotCarry."""
+def check_definition(function: ast.FunctionDef) -> None:
+    """Raises CannotCarry if the script's call would not run the function as it is written."""
     if function.decorator_list:
         raise CannotCarry(f"{function.name} has a decorator, which comes from outside: remove it")
+    if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in _of_body(function)):
+        raise CannotCarry(f"{function.name} has a yield, so a call runs none of it: write a def without yield")
+
+
+def _of_body(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What the function's own body has, without the functions and classes in it."""
+    waiting: list[ast.AST] = [*function.body]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
 
 
 def _check_call(function: ast.FunctionDef) -> None:
@@ -62,7 +75,7 @@ def _check_call(function: ast.FunctionDef) -> None:
     if required:
         message = f"{function.name} needs {', '.join(required)}: give every parameter a default, or read variables"
         raise CannotCarry(message)
-    check_decorators(function)
+    check_definition(function)
 
 
 def _names_from_outside(text: str, name: str) -> list[str]:

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from trainform.workspace.new_job.function import CannotCarry, check_decorators, check_names, with_call
+from trainform.workspace.new_job.function import CannotCarry, check_definition, check_names, with_call
 from trainform.workspace.new_job.literals import literal
 
 _POSTPONED = "from __future__ import annotations\n"
@@ -37,7 +37,7 @@ def script_of_function(function: Callable[..., object], arguments: Mapping[str, 
     if source[:1].isspace():  # it was defined in a block; moving its lines would change strings that span lines
         source = f"if True:\n{source}"
     definition = _definition(source, function.__name__)
-    check_decorators(definition)
+    check_definition(definition)
     if definition.name != function.__code__.co_name:
         message = f"the file of {function.__name__} changed since it was imported: import it again, or restart"
         raise CannotCarry(message)

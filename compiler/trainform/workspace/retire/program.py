@@ -15,7 +15,7 @@ from trainform.io.rehearsal import edited_copy
 from trainform.io.repository import open_repository
 from trainform.io.staging import Staging, writing
 from trainform.io.writer import remove, rewrite
-from trainform.review.live.model import status_of
+from trainform.review.live.model import KIND, status_of
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.difference import diff
 from trainform.workspace.diff.scope import watched
@@ -77,6 +77,8 @@ def _outcomes(workspace: Workspace, given: str) -> tuple[str, dict[tuple[str, st
     environment, _, file = given.rpartition("=")
     trees = [each.tree for each in _read(workspace, file)]
     status = status_of(trees[0]) if len(trees) == 1 else None
+    if status is None and any(tree.get("kind") == KIND for tree in trees):
+        raise InvocationError(f"{file}: is not what `trainform status --format json` prints", "--finished")
     if status and environment in ("", status.environment):
         environment = status.environment
     elif not environment and len(names) == 1:
