@@ -125,10 +125,10 @@ def link_of(node: OutlineNode) -> Link | None:
     return Link(node, tuple(Thing(each, "" if each in CLUSTER_WIDE else place, node.text) for each in kinds))
 
 
-def links_in(root: OutlineNode) -> Iterator[Link]:
-    """Every name in a document that leads elsewhere."""
+def links_in(root: OutlineNode, name: str) -> Iterator[Link]:
+    """Every value of a document that names an object of this name."""
     for node in root.walk():
-        if isinstance(node.key, str) and node.shape == "scalar" and (link := link_of(node)):
+        if node.text == name and isinstance(node.key, str) and node.shape == "scalar" and (link := link_of(node)):
             yield link
 
 

@@ -205,10 +205,14 @@ class Project:
         elif self._is_outdated or not self._waiting:
             return {}
         else:
-            ready = {file for file in self._untold & self._texts.keys() if self._unit_of.get(file) in self._units}
-            ready = {file for file in ready if self._unit_of[file] not in self._waiting}
+            ready = {file for file in self._untold & self._texts.keys() if self._is_known(file)}
         self._untold -= ready
         return {file: self._findings.get(file, []) for file in sorted(ready)}
+
+    def _is_known(self, file: str) -> bool:
+        """Whether the unit is compiled that says most of a file: for one that jobs share, that of what they share."""
+        key = self._unit_of.get(file, SHARED)
+        return key in self._units and key not in self._waiting
 
     def snapshot(self) -> RepositorySnapshot:
         """The repository as it is now. Raises InvocationError like `step`."""
@@ -302,8 +306,9 @@ class Project:
         self._waiting.pop(key, None)
         self._is_assembled = False
         changed = {file for file in {*before, *unit.findings} if before.get(file) != unit.findings.get(file)}
-        self._refresh(changed.intersection(key))
-        self._stale |= changed.difference(key)  # other units may speak of them, too
+        at_once = {*key} if key else self._texts.keys() - self._unit_of.keys()
+        self._refresh(changed & at_once)
+        self._stale |= changed - at_once  # other units may speak of them, too
         forget_nodes()
 
     def _drop(self, key: UnitFiles) -> Findings:

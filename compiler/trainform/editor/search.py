@@ -20,13 +20,16 @@ from trainform.editor.links import (
     thing_of,
 )
 from trainform.editor.outline import OutlineNode, outline
-from trainform.editor.positions import Span
+from trainform.editor.positions import Lines, Span
 
 if TYPE_CHECKING:
     from trainform.editor.snapshot import JobEntry, RepositorySnapshot
 
 BESIDE = frozenset(("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount"))
 """Kinds that stand beside a job, in its file or folder."""
+
+_NAME = re.compile(r"^[ ]+name:[ ]*[\"']?(?P<name>[^\s\"']+)[\"']?[ ]*(?:#.*)?$", re.MULTILINE)
+"""The name of an object in block style, and of what else has one."""
 
 
 class Location(NamedTuple):
@@ -60,7 +63,7 @@ def _shipped(snapshot: RepositorySnapshot, thing: Thing) -> Iterator[Location]:
 def users(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
     """Every value that names an object, which the file `near` declares or names."""
     for file, root in _roots(snapshot, _files_that_name(snapshot, thing.kind, near), thing.name):
-        for link in links_in(root):
+        for link in links_in(root, thing.name):
             if any(thing.is_meant(each) for each in link.things):
                 yield place_of(file, link.node)
 
@@ -75,19 +78,23 @@ def name_of_job(snapshot: RepositorySnapshot, job: JobEntry) -> Location:
     """Where a job of the index says its name: cheap, since an Environment may have thousands. The start of the file if
     it is not written there as it is, as in a template."""
     lines = snapshot.lines(job.file)
-    pattern = re.compile(rf"^[ ]+name:[ ]*[\"']?({re.escape(job.id[2])})[\"']?[ ]*(?:#.*)?$", re.MULTILINE)
-    found = pattern.search(lines.text) if lines else None
+    names = _NAME.finditer(lines.text) if lines else ()
+    found = next((each for each in names if each["name"] == job.id[2]), None)
     if lines is None or found is None:
         return Location(job.file, Span(Position(1, 1), Position(1, 1)))
-    return Location(job.file, Span(lines.position(found.start(1)), lines.position(found.end(1))))
+    return Location(job.file, Span(lines.position(found.start("name")), lines.position(found.end("name"))))
+
+
+def lines_of(snapshot: RepositorySnapshot, file: str) -> Lines:
+    """The text of a file, also of a shipped runtime; empty if there is none."""
+    if file.startswith(SHIPPED):
+        return Lines(snapshot.catalogue.files.get(file.removeprefix(SHIPPED), ""))
+    return snapshot.lines(file) or Lines("")
 
 
 def text_of(snapshot: RepositorySnapshot, file: str) -> str:
-    """The text of a file, also of a shipped runtime; empty if there is none."""
-    if file.startswith(SHIPPED):
-        return snapshot.catalogue.files.get(file.removeprefix(SHIPPED), "")
-    lines = snapshot.lines(file)
-    return lines.text if lines else ""
+    """As `lines_of`, in one piece."""
+    return lines_of(snapshot, file).text
 
 
 def environment_of(snapshot: RepositorySnapshot, file: str) -> str:

@@ -21,7 +21,7 @@ from trainform.editor.features.symbols import Symbol, symbols
 from trainform.editor.outline import Shape
 from trainform.editor.positions import Lines, Place16, Span
 from trainform.editor.previews import Previews
-from trainform.editor.search import Location, text_of
+from trainform.editor.search import Location, lines_of
 from trainform.editor.uris import folder_of, uri_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class _File:
     folder: str
 
     def lines(self, file: str) -> Lines:
-        return Lines(text_of(self.snapshot, file))
+        return lines_of(self.snapshot, file)
 
     def position(self, at: lsp.Position) -> Position:
         return self.lines(self.file).from_editor(Place16(at.line, at.character))

@@ -162,3 +162,25 @@ def test_an_error_of_a_plugin_is_told_once(root, monkeypatch):
     monkeypatch.undo()
     project.change("jobs/job-05.yaml", job("job-05", nodes="x").encode())
     assert "TF102" in codes(settled(project), "jobs/job-05.yaml")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "code"),
+    [
+        pytest.param("runtimes/torch.yaml", runtime().replace("numNodes: 1", "numNode: 1"), "TF101", id="a runtime"),
+        pytest.param(
+            "environments/prod/environment.yaml",
+            environment() + "  sceduling: {}\n",
+            "TF101",
+            id="an Environment",
+        ),
+    ],
+)
+def test_an_open_file_that_jobs_share_is_told_before_they_are_compiled(root, compiled, file, text, code):
+    project = Project(str(root))
+    settled(project)
+    del compiled[:]
+    project.change(file, text.encode())
+    project.step()
+    assert code in codes(project.take_changes(), file)
+    assert compiled == [()]
