@@ -4,6 +4,8 @@ below is neither read nor overlooked."""
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,13 @@ from support.attacks import COMMANDS, Victim
 from trainform.io.links import DEEPEST, located
 
 FOLDERS = 1_800
+
+
+@pytest.fixture(autouse=True)
+def removed(tmp_path: Path) -> Iterator[None]:
+    """Pytest removes folders of earlier runs with a call for each level: what is left here would end a later run."""
+    yield
+    subprocess.run(["rm", "-rf", tmp_path], check=True)
 
 
 def bury(folder: Path, name: str = "x.yaml", folders: int = FOLDERS) -> None:

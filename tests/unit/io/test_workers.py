@@ -91,12 +91,6 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     assert len(workers) == 2
 
 
-def ended(code: int) -> None:
-    if code < 0:
-        os.kill(os.getpid(), -code)
-    os._exit(code)
-
-
 def test_a_new_interpreter_has_loaded_nothing_and_returns_what_it_found(monkeypatch):
     monkeypatch.setitem(sys.modules, "loaded_here", ModuleType("loaded_here"))
     process, modules = in_new_interpreter(eval, "__import__('os').getpid(), set(__import__('sys').modules)")
@@ -105,11 +99,16 @@ def test_a_new_interpreter_has_loaded_nothing_and_returns_what_it_found(monkeypa
 
 
 @pytest.mark.parametrize(
-    ("code", "told"), [(-signal.SIGKILL, "was killed by signal 9"), (3, "ended with exit code 3")], ids=["kill", "exit"]
+    ("death", "code", "told"),
+    [
+        ("__import__('signal').raise_signal(9)", -signal.SIGKILL, "was killed by signal 9"),
+        ("__import__('os')._exit(3)", 3, "ended with exit code 3"),
+    ],
+    ids=["kill", "exit"],
 )
-def test_how_a_new_interpreter_died_is_told(code, told):
+def test_how_a_new_interpreter_died_is_told(death, code, told):
     with pytest.raises(WorkerDied, match=told) as caught:
-        in_new_interpreter(ended, code)
+        in_new_interpreter(eval, death)
     assert caught.value.code == code
 
 
