@@ -1,5 +1,5 @@
-"""Reads plain YAML two to three times faster than the parser: printable ASCII in block style, as people write jobs. At the
-first surprise it gives up, and the parser reads the document; `tests/property/test_plain.py` holds the two together."""
+"""Reads plain YAML two to three times faster than the parser: printable ASCII in block style, as people write jobs. At
+the first surprise it gives up, and the parser reads it all; `tests/property/test_plain.py` holds both together."""
 
 from __future__ import annotations
 
