@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.positions import Span
+from trainform.editor.positions import Span, rows
 
 MOST_DEPTH = 100
 """Elements below so many others are left out."""
+MOST_CHARACTERS = 2 * 2**20
+"""A longer text is not read: nobody wants to wait for a hover in it."""
 
 _MARKER = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
@@ -25,9 +27,13 @@ _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
 _DASH = re.compile(r"-(?:\s+|$)")
 _PROPERTIES = re.compile(r"\s*(?:[&!]\S*(?:\s+|$))*")
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\''
-_KEY = re.compile(rf"(?P<key>{_QUOTED}|[^\s\"'\[\]{{}}#,&*!|>%@`](?:[^#:]|:(?=\S)|(?<=\S)#)*?)\s*:(?=\s|$)")
-_PLAIN = re.compile(r"(?:[^#\s]|(?<=\S)#|\s+(?=[^#\s]))*")
-_FLOW_PLAIN = re.compile(r"(?:[^,\[\]{}:#\s]|:(?=[^\s,\[\]{}])|(?<=\S)#|\s+(?=[^,\[\]{}:#\s]))+")
+_UNQUOTED = r"[^\s\"'\[\]{}#,&*!|>%@`](?:[^\s#:]|:(?=\S)|(?<=\S)#|\s++(?!#|:(?:\s|$)))*+"
+_KEY = re.compile(rf"(?P<key>{_QUOTED}|{_UNQUOTED})\s*+:(?=\s|$)")
+_PLAIN = re.compile(r"(?:[^#\s]|(?<=\S)#|\s++(?=[^#]))*")
+_FLOW_PLAIN = re.compile(r"(?:[^,\[\]{}:#\s]|:(?=[^\s,\[\]{}])|(?<=\S)#|\s++(?=[^,\[\]{}:#]))+")
+_FLOW_QUOTED = re.compile(rf"{_QUOTED}|\{{\{{.*?(?:\}}\}}|$)|[\"'].*")
+"""Every pattern takes time in proportion to the line: a repetition gives nothing back (`++`), and none looks ahead over
+what the next match would look at again."""
 
 Shape = Literal["", "scalar", "block", "mapping", "list"]
 
@@ -142,8 +148,8 @@ class OutlineNode:
 
 
 def outline(text: str) -> list[OutlineNode]:
-    """The root of each document, at least one. Never raises."""
-    return _Reader(text.split("\n")).roots()
+    """The root of each document, at least one; of a text that is too long, without elements. Never raises."""
+    return _Reader(rows(text) if len(text) <= MOST_CHARACTERS else []).roots()
 
 
 def unquoted(text: str) -> str:
@@ -319,7 +325,7 @@ class _Flow:
         return column + 1
 
     def _scalar(self, text: str, number: int, column: int) -> int:
-        pattern = re.compile(rf"{_QUOTED}|\{{\{{.*?\}}\}}|[\"'].*") if text[column] in "\"'{" else _FLOW_PLAIN
+        pattern = _FLOW_QUOTED if text[column] in "\"'{" else _FLOW_PLAIN
         found = pattern.match(text, column)
         span = Slice(number, column, found.end() if found else column + 1)
         word = unquoted(text[span.start : span.end])

@@ -6,6 +6,7 @@ stale is not compiled any more. Several keystrokes that come during a step are a
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import threading
@@ -26,6 +27,8 @@ from trainform.io.settings import FILE
 from trainform.workspace import InvocationError
 
 Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
 
 PATIENCE = 0.2
 """Seconds without a message before everything is compiled in one piece, which no message interrupts."""
@@ -123,8 +126,10 @@ class Session:
             work()
         except (InvocationError, PluginError) as error:
             self._complain(str(error))
-        except Exception:  # a bug must not end the session: the next change may do without it
-            self._complain(f"internal error, which is a bug in trainform or a plugin:\n{traceback.format_exc()}")
+        except Exception as error:  # a bug must not end the session: the next change may do without it
+            log.exception("internal error")
+            reason = "".join(traceback.format_exception_only(error)).strip()
+            self._complain(f"internal error, which is a bug in trainform or a plugin: {reason}")
 
     def _tell_file(self, project: Project, file: str, findings: list[Diagnostic]) -> None:
         """Tell a file's findings, with those of other projects that hold it. What is wrong with no file that the

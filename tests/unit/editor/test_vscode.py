@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trainform.cli.commands.lsp import INSTALL
-from trainform.editor import previews, server, wiring
+from trainform.editor.protocol import previews, server, wiring
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "editors" / "vscode"

@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import BinaryIO
 
-from trainform.editor import server, wiring
+from trainform.editor.protocol import server, wiring
 
 
 class _KeptOpen:
