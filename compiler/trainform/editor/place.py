@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.outline import Offset, OutlineNode, Slice, outline, unquoted
+from trainform.editor.outline import MOST_CHARACTERS, Offset, OutlineNode, Slice, outline, unquoted
 from trainform.editor.positions import Span, rows
 
 Role = Literal["key", "value", "entry"]
@@ -51,6 +51,8 @@ class Cursor(NamedTuple):
 
 def cursor_at(text: str, at: Position) -> Cursor | None:
     """What stands at a place; None in comments, in blocks of text, and where nothing could stand."""
+    if len(text) > MOST_CHARACTERS:
+        return None
     lines, line = rows(text), at.line - 1
     if not 0 <= line < len(lines):
         return None

@@ -20,7 +20,7 @@ from trainform.core.registry import PluginError
 from trainform.diagnostics import Diagnostic
 from trainform.editor.positions import Lines
 from trainform.editor.project import Project
-from trainform.editor.roots import FileOfRoot, place_of
+from trainform.editor.roots import FileOfRoot, is_root, place_of
 from trainform.editor.snapshot import RepositorySnapshot
 from trainform.io.links import leads_out
 from trainform.io.settings import FILE
@@ -63,7 +63,7 @@ class Session:
         self._projects: dict[str, Project] = {}
         self._named: dict[str, str] = {}
         self._buffers: dict[str, OpenBuffer] = {}
-        self._told: dict[str, dict[str, list[Diagnostic]]] = {}
+        self._told: dict[str, dict[tuple[str, str], list[Diagnostic]]] = {}
 
     def start(self) -> None:
         self._thread.start()
@@ -135,10 +135,12 @@ class Session:
         """Tell a file's findings, with those of other projects that hold it. What is wrong with no file that the
         editor could show stands at trainform.yaml."""
         path = self._path(project.root, file if _is_shown(file) else FILE)
-        told = self._told.setdefault(path, {})
-        told[f"{project.root}\0{file}"] = findings
+        self._told.setdefault(path, {})[project.root, file] = findings
+        self._tell_all_of(path)
+
+    def _tell_all_of(self, path: str) -> None:
         buffer = self._buffers.get(path)
-        everything = [each for found in told.values() for each in found]
+        everything = [each for found in self._told[path].values() for each in found]
         if not everything:
             del self._told[path]
         lines = Lines(buffer.text) if buffer else None
@@ -150,9 +152,29 @@ class Session:
 
     def _use_folders(self, added: Collection[str], removed: Collection[str]) -> None:
         self._folders = [each for each in [*self._folders, *added] if each not in removed]
+        closed = {*map(os.path.realpath, removed)} & self._projects.keys()
+        open_ones = {root for path in self._buffers for root, _ in self._places(path)}
+        self._forget(sorted(closed - open_ones))
         for folder in added:
             for root, _ in self._places(os.path.join(folder, FILE)):
                 self._project(root)
+        self._pass_on_buffers()
+
+    def _forget(self, roots: Iterable[str]) -> None:
+        """Forget repositories that are no more, or that nobody looks at; nothing is shown of them."""
+        for root in roots:
+            del self._projects[root]
+            for path, told in [*self._told.items()]:
+                mine = [key for key in told if key[0] == root]
+                for key in mine:
+                    del told[key]
+                if mine:
+                    self._tell_all_of(path)
+
+    def _pass_on_buffers(self) -> None:
+        """A repository that was not there, such as before a `git switch`, has not heard of the open buffers."""
+        for path, buffer in self._buffers.items():
+            self._pass_on(path, buffer)
 
     def _project(self, root: str) -> Project:
         if root not in self._projects:
@@ -174,18 +196,23 @@ class Session:
             self._buffers.pop(path, None)
         else:
             self._buffers[path] = buffer
+        self._pass_on(path, buffer)
+
+    def _pass_on(self, path: str, buffer: OpenBuffer | None) -> None:
         text = None if buffer is None else buffer.text.encode(errors="surrogatepass")
         for root, file in self._places(path):
             if not leads_out(root, file):
                 self._project(root).change(file, text)
 
     def _change_on_disk(self, paths: Iterable[str]) -> None:
+        self._forget([root for root in self._projects if not is_root(root, self._folders)])
         files: dict[str, list[str]] = {}
         for path in paths:
             for root, file in self._places(path):
                 files.setdefault(root, []).append(file)
         for root, changed in files.items():
             self._project(root).change_on_disk(changed)
+        self._pass_on_buffers()
 
     def _answer(
         self, future: Future[Answer | None], path: str, question: Callable[[RepositorySnapshot, str], Answer]

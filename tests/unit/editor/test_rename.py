@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from click.testing import CliRunner
 
@@ -121,7 +123,7 @@ def test_a_name_that_a_template_makes_is_refused(tmp_path):
     text = "{% for n in [1, 2] %}\n---\n" + job("s-{{ ‸n }}") + "{% endfor %}\n"
     files = {"runtimes/torch.yaml": RUNTIME, "jobs/sweep.yaml.j2": text}
     here = marked(tmp_path, files)
-    for ask in (renamable, lambda *place: rename(*place, "bert")):
+    for ask in (renamable, partial(rename, new="bert")):
         with pytest.raises(RenameRefused, match="a template makes the name"):
             ask(here.snapshot, here.file, here.at)
 

@@ -91,7 +91,18 @@ class TrainformServer(LanguageServer):
 
 def register(server: TrainformServer) -> None:
     """Let the server take what the editor tells of its buffers and files, and offer fixes."""
+    _register_life(server)
+    _register_files(server)
 
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        only = params.context.only
+        if only is not None and not any(lsp.CodeActionKind.QuickFix.value.startswith(kind) for kind in only):
+            return []
+        return await _actions(server, params.text_document.uri, params.range, params.context.diagnostics)
+
+
+def _register_life(server: TrainformServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         if params.process_id is not None and _is_alive(params.process_id):  # it is not in another container
@@ -109,6 +120,8 @@ def register(server: TrainformServer) -> None:
         server.is_shut_down = True
         server.session.stop()
 
+
+def _register_files(server: TrainformServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         _change(server, params.text_document.uri)
@@ -131,13 +144,6 @@ def register(server: TrainformServer) -> None:
     def changed_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = params.event.added, params.event.removed
         server.session.use_folders(_paths(each.uri for each in added), _paths(each.uri for each in removed))
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
-    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        only = params.context.only
-        if only is not None and not any(lsp.CodeActionKind.QuickFix.value.startswith(kind) for kind in only):
-            return []
-        return await _actions(server, params.text_document.uri, params.range, params.context.diagnostics)
 
 
 async def _actions(
