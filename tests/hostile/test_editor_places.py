@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -73,8 +74,8 @@ OTHERS = {
     "---\napiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nspec: {runtimePatches: {a: b}}\n",
     "jobs/empty.yaml": "",
     "jobs/number.yaml": "5",
-    "runtimes/odd.yaml": "kind: ClusterTrainingRuntime\nmetadata: {name: odd}\nspec: {template: {spec: {replicatedJobs: "
-    "[1, {name: [a]}, {template: 5}]}}}\n",
+    "runtimes/odd.yaml": "kind: ClusterTrainingRuntime\nmetadata: {name: odd}\nspec: {template: {spec: "
+    "{replicatedJobs: [1, {name: [a]}, {template: 5}]}}}\n",
     "environments/prod/environment.yaml": ENVIRONMENT + "  patches: {a: {target: 5}}\n  cluster: {objects: {a: b}}\n",
     "environments/prod/odd.yaml": "kind: Node\nmetadata: 5\nstatus: [a]\n---\nkind: Topology\nspec: {levels: [1, "
     "{nodeLabel: {a: b}}]}\n---\nkind: ClusterQueue\nspec: {resourceGroups: [{coveredResources: {a: b}}, 5]}\n---\n"
@@ -82,7 +83,7 @@ OTHERS = {
     "trainform.yaml": "plugins: [\n",
 }
 ASKED: list[Callable[[RepositorySnapshot, str, Position], object]] = [
-    hover, completion, definition, references, renamable, rendered, lambda *place: rename(*place, "bert"),
+    hover, completion, definition, references, renamable, rendered, partial(rename, new="bert"),
 ]  # fmt: skip
 
 
