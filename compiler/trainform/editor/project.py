@@ -11,12 +11,12 @@ import hashlib
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import in_order
-from trainform.editor.names import FileNames, names_of
-from trainform.editor.positions import Lines
+from trainform.editor.names import FileNames
 from trainform.editor.snapshot import JobEntry, RepositorySnapshot
 from trainform.io.paths import BASELINE, FOLDER, LOCKS
 from trainform.io.repository import ENDINGS
@@ -99,6 +99,7 @@ class Project:
     _mentions: dict[str, dict[UnitFiles, None]] = field(default_factory=dict)
     _readers: dict[str, dict[UnitFiles, None]] = field(default_factory=dict)
     _names: dict[str, FileNames] = field(default_factory=dict)
+    _unlearned: dict[str, None] = field(default_factory=dict)
     _holds_no_job: dict[str, bool] = field(default_factory=dict)
     _lone: dict[str, set[str]] = field(default_factory=dict)
     _waiting: dict[UnitFiles, None] = field(default_factory=dict)
@@ -181,6 +182,18 @@ class Project:
     def is_long(self) -> bool:
         """Whether the next step may take long: it compiles everything in one piece."""
         return self._in_one_piece is not None and not (self._is_outdated or self._waiting or self._is_assembled)
+
+    @property
+    def is_curious(self) -> bool:
+        """Whether names of files are not known yet, for which somebody would have to wait who asks."""
+        return self.is_settled and bool(self._unlearned)
+
+    def learn(self) -> None:
+        """Get to know the names in some more files."""
+        snapshot = self.snapshot()
+        for file in [*islice(self._unlearned, STEP)]:
+            del self._unlearned[file]
+            snapshot.names(file)
 
     def step(self) -> None:
         """Do the most urgent piece of work. After an error, nothing is tried again before the next change. Raises
@@ -292,7 +305,6 @@ class Project:
         assert self._workspace is not None  # units are made of its files
         buffers = Buffers(self._texts)
         workspace = self._workspace.reopened(buffers)
-        self._learn_names(workspace, key)
         if key[0] in self._lone_near(key[0]):
             environments = workspace.read(key)
             if not any(each.train_jobs() for each in environments):
@@ -301,16 +313,10 @@ class Project:
         environments = workspace.read(key, beside=sorted(beside.difference(key)))
         return _compiled(workspace, environments, Chunk(key, first=False), buffers.asked)
 
-    def _learn_names(self, workspace: Workspace, files: Iterable[str]) -> None:
-        """So that nobody waits for them who asks."""
-        for file in files:
-            data = workspace.repository.read(file) if file not in self._names else None
-            if isinstance(data, bytes):
-                self._names[file] = names_of(Lines(data.decode(errors="replace")).text)
-
     def _put(self, key: UnitFiles, unit: CompiledUnit) -> None:
         before = self._drop(key)
         self._units[key] = unit
+        self._unlearned |= dict.fromkeys(key)
         for path in _with_folders({*unit.read, *key}):
             self._readers.setdefault(path, {})[key] = None
         for file in unit.findings:

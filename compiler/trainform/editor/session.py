@@ -13,11 +13,14 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from trainform.core.provenance import SHIPPED
 from trainform.core.registry import PluginError
 from trainform.diagnostics import Diagnostic
+from trainform.editor.fields import fields_of
+from trainform.editor.links import RUNTIME_KINDS
 from trainform.editor.positions import Lines
 from trainform.editor.project import Project
 from trainform.editor.roots import FileOfRoot, is_root, place_of
@@ -51,6 +54,13 @@ class OpenBuffer(NamedTuple):
     version: int
 
 
+class _Work(NamedTuple):
+    """What to do if no message comes for `patience` seconds."""
+
+    do: Callable[[], object]
+    patience: float = 0
+
+
 class Session:
     """Every method may be called from any thread. `tell` and `complain` are called in the session's own."""
 
@@ -63,6 +73,7 @@ class Session:
         self._projects: dict[str, Project] = {}
         self._named: dict[str, str] = {}
         self._buffers: dict[str, OpenBuffer] = {}
+        self._unread = [RUNTIME_KINDS[0], "Environment", "TrainJob"]
         self._told: dict[str, dict[tuple[str, str], list[Diagnostic]]] = {}
 
     def start(self) -> None:
@@ -98,30 +109,35 @@ class Session:
 
     def _run(self) -> None:
         while True:
-            busy = [each for each in self._projects.values() if not each.is_settled]
+            work = self._next_work()
             try:
-                message = self._next_message(busy)
+                message = self._inbox.get(timeout=work.patience if work else None)
             except queue.Empty:
-                self._work_on(busy[0])
+                if work:
+                    self._guarded(work.do)
                 continue
             if message is None:
                 return
             self._guarded(message)
 
-    def _next_message(self, busy: list[Project]) -> Callable[[], None] | None:
-        """Raises queue.Empty if it is time to work."""
-        if not busy:
-            return self._inbox.get()
-        if busy[0].is_long:
-            return self._inbox.get(timeout=PATIENCE)
-        return self._inbox.get_nowait()
+    def _next_work(self) -> _Work | None:
+        """What to do as long as no message comes: at last, what spares somebody who asks a wait."""
+        projects = self._projects.values()
+        if busy := next((each for each in projects if not each.is_settled), None):
+            return _Work(partial(self._work_on, busy), PATIENCE if busy.is_long else 0)
+        if curious := next((each for each in projects if each.is_curious), None):
+            return _Work(curious.learn)
+        return _Work(self._read_schema) if projects and self._unread else None
+
+    def _read_schema(self) -> None:
+        fields_of(self._unread.pop())
 
     def _work_on(self, project: Project) -> None:
         self._guarded(project.step)
         for file, findings in project.take_changes().items():
             self._tell_file(project, file, findings)
 
-    def _guarded(self, work: Callable[[], None]) -> None:
+    def _guarded(self, work: Callable[[], object]) -> None:
         try:
             work()
         except (InvocationError, PluginError) as error:
