@@ -35,6 +35,8 @@ log = logging.getLogger(__name__)
 
 PATIENCE = 0.2
 """Seconds without a message before everything is compiled in one piece, which no message interrupts."""
+LEISURE = 1.0
+"""Seconds without a message before a schema is made ready, which no message interrupts either."""
 
 
 class ToldFile(NamedTuple):
@@ -127,7 +129,7 @@ class Session:
             return _Work(partial(self._work_on, busy), PATIENCE if busy.is_long else 0)
         if curious := next((each for each in projects if each.is_curious), None):
             return _Work(curious.learn)
-        return _Work(self._read_schema) if projects and self._unread else None
+        return _Work(self._read_schema, LEISURE) if projects and self._unread else None
 
     def _read_schema(self) -> None:
         fields_of(self._unread.pop())
