@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import in_order
 from trainform.editor.names import FileNames
-from trainform.editor.snapshot import JobEntry, RepositorySnapshot
+from trainform.editor.snapshot import JobEntry, RepositorySnapshot, read_names
 from trainform.io.paths import BASELINE, FOLDER, LOCKS
 from trainform.io.repository import ENDINGS
 from trainform.io.settings import Settings
@@ -190,10 +190,10 @@ class Project:
 
     def learn(self) -> None:
         """Get to know the names in some more files."""
-        snapshot = self.snapshot()
+        repository = self._now.repository
         for file in [*islice(self._unlearned, STEP)]:
             del self._unlearned[file]
-            snapshot.names(file)
+            self._names[file] = read_names(repository, file)
 
     def step(self) -> None:
         """Do the most urgent piece of work. After an error, nothing is tried again before the next change. Raises
@@ -316,7 +316,7 @@ class Project:
     def _put(self, key: UnitFiles, unit: CompiledUnit) -> None:
         before = self._drop(key)
         self._units[key] = unit
-        self._unlearned |= dict.fromkeys(key)
+        self._unlearned |= dict.fromkeys(file for file in key if file not in self._names)
         for path in _with_folders({*unit.read, *key}):
             self._readers.setdefault(path, {})[key] = None
         for file in unit.findings:

@@ -89,6 +89,21 @@ class JobInEditor:
         return explain(self.compiled, self.recorder, self.documents)
 
 
+def read_lines(repository: Repository, file: str) -> Lines | None:
+    """The text of a file; None if it cannot be read as UTF-8."""
+    data = repository.read(file)
+    try:
+        return Lines(data.decode()) if isinstance(data, bytes) else None
+    except UnicodeDecodeError:
+        return None
+
+
+def read_names(repository: Repository, file: str) -> FileNames:
+    """What a file declares and names; nothing if it cannot be read."""
+    lines = read_lines(repository, file)
+    return names_of(lines.text) if lines else FileNames()
+
+
 Found = TypeVar("Found")
 
 
@@ -132,20 +147,12 @@ class RepositorySnapshot:
 
     def lines(self, file: str) -> Lines | None:
         """The text of a file: of its buffer, or on disk; None if it cannot be read as UTF-8."""
-        return self._once("lines", file, lambda: self._read_lines(file))
-
-    def _read_lines(self, file: str) -> Lines | None:
-        data = self.repository.read(file)
-        try:
-            return Lines(data.decode()) if isinstance(data, bytes) else None
-        except UnicodeDecodeError:
-            return None
+        return self._once("lines", file, lambda: read_lines(self.repository, file))
 
     def names(self, file: str) -> FileNames:
         """What a file declares and names, also one that does not parse."""
         if file not in self.known_names:
-            lines = self.lines(file)
-            self.known_names[file] = names_of(lines.text) if lines else FileNames()
+            self.known_names[file] = read_names(self.repository, file)
         return self.known_names[file]
 
     def entries(self, file: str) -> Sequence[DocumentEntry]:
