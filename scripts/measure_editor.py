@@ -3,7 +3,8 @@
     python scripts/measure_editor.py 100 1000 10000
 
 For each number of jobs it makes a repository in a temporary folder, opens a job, lets the server finish, and then
-types: each keystroke is a new text, and its time ends when the diagnostics of that text have arrived. Needs the
+types: each keystroke is a new text, and its time ends when the diagnostics of that text have arrived. Then it asks each
+question several times, each time right after a keystroke, and takes the time until the answer is read. Needs the
 packages of the test group. Figures are in docs/performance.md.
 """
 
@@ -15,6 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,11 +48,16 @@ metadata:
 spec:
   scheduling:
     kueue: {localQueue: main}
+  patches:
+  - target: {kind: JobSet}
+    patch: {metadata: {labels: {team: research}}}
 """
 TEAMS = 20
 KEYSTROKES = 40
 PAUSE = 0.1
 """Seconds between keystrokes: somebody who types fast."""
+QUESTIONS = 10
+"""How often each question is asked."""
 
 
 class Figures(NamedTuple):
@@ -64,6 +71,8 @@ class Figures(NamedTuple):
     slowest: float
     beside: float
     memory: float
+    answers: dict[str, list[float]]
+    """Of each question, in seconds; the first one is the first of its kind that the server hears."""
 
 
 class Client:
@@ -151,12 +160,50 @@ async def measured(root: Path, jobs: int) -> Figures:
     times = []
     for number in range(KEYSTROKES):
         times.append(await _keystroke(client, path, _faulty(text, number)))
-    memory = client.memory()
     environment = root / "environments/prod/environment.yaml"
+    answers = await asked(client, path, text, environment, jobs)
+    memory = client.memory()
     client.type(environment, ENVIRONMENT.replace("main", "other"))
     beside = max([await _keystroke(client, path, _faulty(text, number)) for number in range(3)])
     await client.stop()
-    return Figures(jobs, opened, everything, statistics.median(times), max(times), beside, memory)
+    return Figures(jobs, opened, everything, statistics.median(times), max(times), beside, memory, answers)
+
+
+async def asked(client: Client, path: Path, text: str, environment: Path, jobs: int) -> dict[str, list[float]]:
+    """How long each answer takes: about the open job, and about the patch that changes all jobs."""
+    ask, uri = client.client, lsp.TextDocumentIdentifier(path.as_uri())
+    name, runtime, nodes = (_place(text, word) for word in ("name: job", "name: torch", "numNodes"))
+    shared, patch = lsp.TextDocumentIdentifier(environment.as_uri()), _place(ENVIRONMENT, "target")
+    context = lsp.ReferenceContext(include_declaration=False)
+    new_name = lsp.RenameParams(uri, name, "another")
+    questions: dict[str, Callable[[], Awaitable[object]]] = {
+        "hover over numNodes": lambda: ask.text_document_hover_async(lsp.HoverParams(uri, nodes)),
+        "complete the runtime": lambda: ask.text_document_completion_async(lsp.CompletionParams(uri, runtime)),
+        "definition of the runtime": lambda: ask.text_document_definition_async(lsp.DefinitionParams(uri, runtime)),
+        "references of the runtime": lambda: ask.text_document_references_async(
+            lsp.ReferenceParams(context, uri, runtime)
+        ),
+        "jobs that a patch changes": lambda: ask.text_document_definition_async(lsp.DefinitionParams(shared, patch)),
+        "rename the job": lambda: ask.text_document_rename_async(new_name),
+    }
+    found: dict[str, list[float]] = {each: [] for each in questions}
+    for number in range(QUESTIONS):
+        for question, call in questions.items():
+            client.type(path, f"{text}# {number}\n")
+            await asyncio.sleep(PAUSE)
+            start = time.perf_counter()
+            answer = await call()
+            found[question].append(time.perf_counter() - start)
+            wanted = jobs if question.startswith(("references", "jobs")) else 1
+            if not answer or (isinstance(answer, list) and len(answer) < wanted):
+                raise SystemExit(f"{question}: a wrong answer, {answer}")
+    return found
+
+
+def _place(text: str, word: str) -> lsp.Position:
+    """The last character of a word."""
+    before = text[: text.index(word) + len(word) - 1]
+    return lsp.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
 
 
 async def _keystroke(client: Client, path: Path, text: str) -> float:
@@ -183,6 +230,11 @@ def main() -> None:
             f"{found.memory:5.0f} MB",
             flush=True,
         )
+        for question, answers in found.answers.items():
+            first, *rest = (1000 * each for each in answers)
+            print(
+                f"       {question:26} first {first:6,.0f} ms   median {statistics.median(rest):6,.1f} ms", flush=True
+            )
 
 
 if __name__ == "__main__":

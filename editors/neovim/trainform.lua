@@ -89,6 +89,7 @@ local function start(buffer)
   local config = {
     name = "trainform",
     cmd = M.command,
+    cmd_cwd = vim.loop.os_homedir(), -- a program, or a module of Python, that lies in the repository is not run
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = vim.fn.fnamemodify(root, ":t") } },
     handlers = {

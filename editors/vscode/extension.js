@@ -1,6 +1,7 @@
 // Starts `trainform lsp`, and shows the rendered manifests of a job beside its TrainJob.
 "use strict";
 
+const { homedir } = require("os");
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
@@ -20,7 +21,8 @@ async function start() {
   client = new LanguageClient(
     "trainform",
     "trainform",
-    { command, args: ["lsp"] },
+    // Not in the folder that is open: where a program is looked for there first, a stranger's would run.
+    { command, args: ["lsp"], options: { cwd: homedir() } },
     { documentSelector: FILES }
   );
   client.onNotification("trainform/rendered", keep);

@@ -161,8 +161,8 @@ def test_only_known_modules_start_git_workers_and_containers(path):
         WORKERS: {"concurrent.futures.process", "multiprocessing"},
         COMPILER / "cluster" / "connection.py": {"concurrent.futures"},  # a Future, for the answer of a thread
         COMPILER / "editor" / "session.py": {"concurrent.futures"},  # likewise
-        COMPILER / "editor" / "previews.py": {"asyncio"},  # the pause before previews are rendered again
-        COMPILER / "editor" / "server.py": {"asyncio"},  # the loop that reads messages
+        COMPILER / "editor" / "protocol" / "previews.py": {"asyncio"},  # the pause before previews are rendered again
+        COMPILER / "editor" / "protocol" / "server.py": {"asyncio"},  # the loop that reads messages
         **STARTS_CONTAINERS,
     }
     assert set(started(path.read_text())) <= allowed.get(path, set())

@@ -83,6 +83,7 @@ def test_a_fix_in_neovim_changes_the_jobset_beside_it(tmp_path):
         "trainform.yaml": "",
         "jobs/llm.yaml": job(spec="trainer:\n  numNode: 4\n"),
         "runtimes/torch.yaml": RUNTIME,
+        "trainform.py": "raise SystemExit('a module of the repository was run')",
     }
     for file, text in files.items():
         (tmp_path / "repository" / file).parent.mkdir(parents=True, exist_ok=True)

@@ -119,7 +119,8 @@ def _indexed(snapshot: RepositorySnapshot) -> RepositorySnapshot:
     jobs = [(file, job) for file in snapshot.files if file.startswith("jobs/") for job in snapshot.jobs(file)]
     runtimes = [job.compiled.runtime for _, job in jobs]
     entries = [
-        JobEntry(job.id, file, used.key if used else None) for (file, job), used in zip(jobs, runtimes, strict=True)
+        JobEntry(job.id, file, used.key if used else None, job.compiled.patches)
+        for (file, job), used in zip(jobs, runtimes, strict=True)
     ]
     return replace(snapshot, index=entries)
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 class CompiledJob(NamedTuple):
     """The result for one TrainJob. `objects` is empty if any diagnostic is an error; `secrets` (the key Secrets it
-    needs) and `runtime` are set even then."""
+    needs) and `runtime` are set even then. `patches`: indexes of the Environment's patches that matched an object."""
 
     name: str
     namespace: str
@@ -53,6 +53,7 @@ class CompiledJob(NamedTuple):
     deviations: list[str]
     secrets: list[SecretNeed]
     runtime: Input | None
+    patches: frozenset[int] = frozenset()
 
 
 class Compilation(NamedTuple):
@@ -324,6 +325,7 @@ def _result(
         sorted({d.code.removeprefix("TF") for d in told if d.code.startswith("TFD")}),
         plan.secrets if plan else [],
         runtime,
+        plan.patches if plan else frozenset(),
     )
 
 

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
 class PatchedObjects(NamedTuple):
     """A job's objects after the final patches and images, the problems that these cause, by `Kind/name` the last patch
-    that changed an object, and by path in the JobSet the last entry of `images` that changed an image."""
+    that changed an object, by path in the JobSet the last entry of `images` that changed an image, and the indexes of
+    the patches that matched an object."""
 
     objects: list[Tree]
     diagnostics: list[Diagnostic]
     changed: dict[str, int]
     images: dict[Path, int]
+    matched: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -127,7 +129,11 @@ class Destination:
         told = [_diagnostic(problem, self.document) for problem in problems]
         images: dict[Path, int] = {}
         return PatchedObjects(
-            [self._with_images(tree, images) for tree in patched.objects], told, patched.changed, images
+            [self._with_images(tree, images) for tree in patched.objects],
+            told,
+            patched.changed,
+            images,
+            frozenset(patched.matched),
         )
 
     def _with_images(self, tree: Tree, changed: dict[Path, int]) -> Tree:

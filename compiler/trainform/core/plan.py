@@ -87,6 +87,8 @@ class Plan:
     """By `Kind/name`: a patched object as it was built, and the last patch that changed it."""
     _images: dict[Path, int] = field(default_factory=dict)
     """By path in the JobSet: the entry of the Environment's `images` that set it."""
+    patches: frozenset[int] = frozenset()
+    """The indexes of the Environment's patches that matched an object."""
 
     def settings(self, kind: type[Kind]) -> Kind:
         """The settings of the plugin whose attribute `settings` is `kind`, from the Environment's `spec.plugins`."""
@@ -293,7 +295,8 @@ class Plan:
     def patch(self) -> None:
         """Apply the Environment's final patches and images to the built objects, and report what they break."""
         built = {object_name(tree): tree for tree in self.objects} if self.destination.patches else {}
-        self.objects, problems, changed, self._images = self.destination.patch(self.objects, self.stable)
+        patched = self.destination.patch(self.objects, self.stable)
+        self.objects, problems, changed, self._images, self.patches = patched
         self.diagnostics += problems
         self._patched = {name: (built[name], last) for name, last in changed.items()}
 

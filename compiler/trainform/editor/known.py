@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from trainform.core.resources import gpu_names
-from trainform.editor.links import CLUSTER_WIDE, RUNTIME_KINDS, Thing, kind_of_root, link_of, provided_by, thing_of
+from trainform.editor.links import CLUSTER_WIDE, RUNTIME_KINDS, Thing, kind_of_root, link_of, thing_of
 from trainform.editor.outline import OutlineNode, outline
 from trainform.editor.search import declared, environment_of, files_for, text_of
 from trainform.k8s.tree import Tree, table, tables, text, texts
@@ -30,9 +30,8 @@ def objects(snapshot: RepositorySnapshot, kinds: Iterable[str], near: str, names
     for kind in kinds:
         place = "" if kind in CLUSTER_WIDE else namespace
         for file in files_for(snapshot, kind, near):
-            for root in outline(text_of(snapshot, file)):
-                thing = provided_by(root)
-                if thing.name and thing.is_meant(Thing(kind, place, thing.name)):
+            for thing in (thing for each in snapshot.names(file).declared for thing in each.things):
+                if thing.is_meant(Thing(kind, place, thing.name)):
                     found.setdefault(thing.name, file)
         for name in snapshot.catalogue.names() if kind == RUNTIME_KINDS[0] else ():
             found.setdefault(name, "ships with trainform")

@@ -100,11 +100,17 @@ class Link(NamedTuple):
 
 def linked_kinds(kind: str, path: Path) -> tuple[str, ...]:
     """The kinds of object that the field at `path` of a document of this kind may name; empty for any other field."""
+    if not path or path[-1] not in _LAST:
+        return ()
     for known in (_OF_KIND.get(kind, {}), _OF_PODS):
         for end, kinds in known.items():
             if matches(end, path):
                 return kinds
     return ()
+
+
+_LAST = {end[-1] for known in (_OF_PODS, *_OF_KIND.values()) for end in known}
+"""The keys of all fields that name something."""
 
 
 def matches(end: tuple[str, ...], path: Path) -> bool:
@@ -114,22 +120,26 @@ def matches(end: tuple[str, ...], path: Path) -> bool:
 
 def link_of(node: OutlineNode) -> Link | None:
     """What an element names, if anything."""
-    root = node.root
+    return _link(node, kind_of_root(node.root))
+
+
+def links_in(root: OutlineNode) -> Iterator[Link]:
+    """Every value of a document that names an object."""
     kind = kind_of_root(root)
+    for node in root.walk():
+        if node.key in _LAST and node.shape == "scalar" and (link := _link(node, kind)):
+            yield link
+
+
+def _link(node: OutlineNode, kind: str) -> Link | None:
+    """What an element of a document of this kind names."""
     kinds = linked_kinds(kind, node.path) if node.text else ()
     if not kinds:
         return None
     if kinds == RUNTIME_KINDS and kind == "TrainJob":
         kinds = (chosen_kind(node.parent),)
-    place = thing_of(root).namespace or None
+    place = thing_of(node.root).namespace or None
     return Link(node, tuple(Thing(each, "" if each in CLUSTER_WIDE else place, node.text) for each in kinds))
-
-
-def links_in(root: OutlineNode, name: str) -> Iterator[Link]:
-    """Every value of a document that names an object of this name."""
-    for node in root.walk():
-        if node.text == name and isinstance(node.key, str) and node.shape == "scalar" and (link := link_of(node)):
-            yield link
 
 
 def chosen_kind(reference: OutlineNode | None) -> str:

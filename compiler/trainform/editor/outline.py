@@ -9,15 +9,20 @@ counts lines and columns from 0, as slices of strings do; `Slice.span` is what o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.positions import Span
+from trainform.editor.positions import Span, rows
 
 MOST_DEPTH = 100
 """Elements below so many others are left out."""
+MOST_CHARACTERS = 2 * 2**20
+"""A longer text is not read: nobody wants to wait for a hover in it."""
+MOST_STEPS = 200_000
+"""After so many lines and words, what follows is left out."""
 
 _MARKER = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
@@ -25,9 +30,13 @@ _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
 _DASH = re.compile(r"-(?:\s+|$)")
 _PROPERTIES = re.compile(r"\s*(?:[&!]\S*(?:\s+|$))*")
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\''
-_KEY = re.compile(rf"(?P<key>{_QUOTED}|[^\s\"'\[\]{{}}#,&*!|>%@`](?:[^#:]|:(?=\S)|(?<=\S)#)*?)\s*:(?=\s|$)")
-_PLAIN = re.compile(r"(?:[^#\s]|(?<=\S)#|\s+(?=[^#\s]))*")
-_FLOW_PLAIN = re.compile(r"(?:[^,\[\]{}:#\s]|:(?=[^\s,\[\]{}])|(?<=\S)#|\s+(?=[^,\[\]{}:#\s]))+")
+_UNQUOTED = r"[^\s\"'\[\]{}#,&*!|>%@`](?:[^\s#:]|:(?=\S)|(?<=\S)#|\s++(?!#|:(?:\s|$)))*+"
+_KEY = re.compile(rf"(?P<key>{_QUOTED}|{_UNQUOTED})\s*+:(?=\s|$)")
+_PLAIN = re.compile(r"(?:[^#\s]|(?<=\S)#|\s++(?=[^#]))*")
+_FLOW_PLAIN = re.compile(r"(?:[^,\[\]{}:#\s]|:(?=[^\s,\[\]{}])|(?<=\S)#|\s++(?=[^,\[\]{}:#]))+")
+_FLOW_QUOTED = re.compile(rf"{_QUOTED}|\{{\{{.*?(?:\}}\}}|$)|[\"'].*")
+"""Every pattern takes time in proportion to the line: a repetition gives nothing back (`++`), and none looks ahead over
+what the next match would look at again."""
 
 Shape = Literal["", "scalar", "block", "mapping", "list"]
 
@@ -141,9 +150,11 @@ class OutlineNode:
         return node
 
 
-def outline(text: str) -> list[OutlineNode]:
-    """The root of each document, at least one. Never raises."""
-    return _Reader(text.split("\n")).roots()
+@lru_cache(maxsize=2)
+def outline(text: str) -> Sequence[OutlineNode]:
+    """The root of each document, at least one; of a text that is too long, without elements. Never raises. Nobody
+    changes what it returns: a request asks several times for that of one file."""
+    return _Reader(rows(text) if len(text) <= MOST_CHARACTERS else []).roots()
 
 
 def unquoted(text: str) -> str:
@@ -158,10 +169,12 @@ class _Reader:
         self.lines = lines
         self.top = OutlineNode(None, None, -1, Slice(0, 0, 0))
         self.found = [self.top]
+        self.steps = 0
 
     def roots(self) -> list[OutlineNode]:
         number = 0
-        while number < len(self.lines):
+        while number < len(self.lines) and self.steps < MOST_STEPS:
+            self.steps += 1
             number = self._line(number)
         return self.found
 
@@ -183,7 +196,8 @@ class _Reader:
 
     def _content(self, number: int, column: int) -> int:
         text = self.lines[number]
-        while dash := _DASH.match(text, column):
+        while (dash := _DASH.match(text, column)) and self.steps < MOST_STEPS:
+            self.steps += 1
             self._leave(column, is_dash=True)
             self.top = self.top.add(None, column, Slice(number, column, column + 1))
             column = dash.end()
@@ -232,7 +246,9 @@ class _Reader:
             node.shape = "block"
             return self._end(number + 1, node.indent)
         if rest[0] in "{[" and not rest.startswith("{{"):
-            return _Flow(self.lines, self._end(number + 1, node.indent, closes=True)).read(node, Offset(number, start))
+            flow = _Flow(self.lines, self._end(number + 1, node.indent, closes=True), self.steps)
+            after, self.steps = flow.read(node, Offset(number, start)), flow.steps
+            return after
         node.shape = "scalar"
         if rest[0] in "\"'":
             return self._quoted(node, number, start)
@@ -246,10 +262,10 @@ class _Reader:
         last = self._end(number + 1, node.indent)
         whole = "\n".join([text[start:], *self.lines[number + 1 : last]])
         if found := re.match(_QUOTED, whole):
-            rows = found[0].split("\n")
-            self._set(node, Slice(number, start, start + len(rows[0])))
-            node.text = unquoted(" ".join(row.strip() for row in rows))
-            return number + len(rows)
+            written = found[0].split("\n")
+            self._set(node, Slice(number, start, start + len(written[0])))
+            node.text = unquoted(" ".join(row.strip() for row in written))
+            return number + len(written)
         self._set(node, Slice(number, start, len(text.rstrip())))
         return number + 1
 
@@ -273,9 +289,10 @@ class _Reader:
 class _Flow:
     """Reads one mapping or list in flow style, up to its last bracket, else to `end`."""
 
-    def __init__(self, lines: list[str], end: int) -> None:
+    def __init__(self, lines: list[str], end: int, steps: int) -> None:
         self.lines = lines
         self.end = end
+        self.steps = steps
         self.entry: OutlineNode | None = None
         self.after_quote = False
 
@@ -287,7 +304,8 @@ class _Flow:
         column += 1
         while number < self.end:
             text = self.lines[number]
-            while column < len(text):
+            while column < len(text) and self.steps < MOST_STEPS:
+                self.steps += 1
                 column = self._token(text, number, column)
                 if not self.above:
                     return number + 1
@@ -319,7 +337,7 @@ class _Flow:
         return column + 1
 
     def _scalar(self, text: str, number: int, column: int) -> int:
-        pattern = re.compile(rf"{_QUOTED}|\{{\{{.*?\}}\}}|[\"'].*") if text[column] in "\"'{" else _FLOW_PLAIN
+        pattern = _FLOW_QUOTED if text[column] in "\"'{" else _FLOW_PLAIN
         found = pattern.match(text, column)
         span = Slice(number, column, found.end() if found else column + 1)
         word = unquoted(text[span.start : span.end])

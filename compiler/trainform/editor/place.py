@@ -6,8 +6,8 @@ import re
 from typing import Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.outline import Offset, OutlineNode, Slice, outline, unquoted
-from trainform.editor.positions import Span
+from trainform.editor.outline import MOST_CHARACTERS, Offset, OutlineNode, Slice, outline, unquoted
+from trainform.editor.positions import Span, rows
 
 Role = Literal["key", "value", "entry"]
 
@@ -51,7 +51,9 @@ class Cursor(NamedTuple):
 
 def cursor_at(text: str, at: Position) -> Cursor | None:
     """What stands at a place; None in comments, in blocks of text, and where nothing could stand."""
-    lines, line = text.split("\n"), at.line - 1
+    if len(text) > MOST_CHARACTERS:
+        return None
+    lines, line = rows(text), at.line - 1
     if not 0 <= line < len(lines):
         return None
     row = lines[line]

@@ -30,6 +30,11 @@ class Span(NamedTuple):
         return self.start <= at <= self.end
 
 
+def rows(text: str) -> list[str]:
+    """The lines of a text, without their endings."""
+    return _LINE_END.split(text)
+
+
 class Lines:
     """A text, by line. `\\r\\n` and `\\r` end lines, too."""
 

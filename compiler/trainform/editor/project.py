@@ -11,11 +11,13 @@ import hashlib
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import in_order
-from trainform.editor.snapshot import JobEntry, RepositorySnapshot
+from trainform.editor.names import FileNames
+from trainform.editor.snapshot import JobEntry, RepositorySnapshot, read_names
 from trainform.io.paths import BASELINE, FOLDER, LOCKS
 from trainform.io.repository import ENDINGS
 from trainform.io.settings import Settings
@@ -95,6 +97,9 @@ class Project:
     _units: dict[UnitFiles, CompiledUnit] = field(default_factory=dict)
     _unit_of: dict[str, UnitFiles] = field(default_factory=dict)
     _mentions: dict[str, dict[UnitFiles, None]] = field(default_factory=dict)
+    _readers: dict[str, dict[UnitFiles, None]] = field(default_factory=dict)
+    _names: dict[str, FileNames] = field(default_factory=dict)
+    _unlearned: dict[str, None] = field(default_factory=dict)
     _holds_no_job: dict[str, bool] = field(default_factory=dict)
     _lone: dict[str, set[str]] = field(default_factory=dict)
     _waiting: dict[UnitFiles, None] = field(default_factory=dict)
@@ -130,13 +135,11 @@ class Project:
 
     def _touch(self, path: str, *, listed: bool = False) -> None:
         """Note what depends on a file, or on a folder. `listed`: it may have appeared or gone."""
-        self._snapshot = None
-        below = f"{path}/"
-        for file in [file for file in self._holds_no_job if file == path or file.startswith(below)]:
-            del self._holds_no_job[file]
-        for key, unit in [*self._units.items()]:
-            if path in unit.read or path in key or any(file.startswith(below) for file in unit.read):
-                self._wait([key])
+        if self._snapshot is not None:
+            self._snapshot, self._names = None, {**self._names}  # a snapshot stays as it is
+        for known in (self._holds_no_job, self._names):
+            _forget(known, path, below=listed)
+        self._wait([*self._readers.get(path, ())])
         is_alone = self._unit_of.get(path) == (path,) and (path in self._lone_near(path)) == self._is_lone(path)
         if listed or not (is_alone or self._cannot_be_input(path)):
             self._is_outdated = True
@@ -180,6 +183,18 @@ class Project:
         """Whether the next step may take long: it compiles everything in one piece."""
         return self._in_one_piece is not None and not (self._is_outdated or self._waiting or self._is_assembled)
 
+    @property
+    def is_curious(self) -> bool:
+        """Whether names of files are not known yet, for which somebody would have to wait who asks."""
+        return self.is_settled and bool(self._unlearned)
+
+    def learn(self) -> None:
+        """Get to know the names in some more files."""
+        repository = self._now.repository
+        for file in [*islice(self._unlearned, STEP)]:
+            del self._unlearned[file]
+            self._names[file] = read_names(repository, file)
+
     def step(self) -> None:
         """Do the most urgent piece of work. After an error, nothing is tried again before the next change. Raises
         InvocationError if a plugin does not load."""
@@ -220,7 +235,7 @@ class Project:
             self._look_again()
         if self._snapshot is None:
             index = tuple(entry for unit in self._units.values() for entry in unit.jobs)
-            self._snapshot = RepositorySnapshot(self._now, {**self._findings}, index, self._beside)
+            self._snapshot = RepositorySnapshot(self._now, {**self._findings}, index, self._beside, self._names)
         return self._snapshot
 
     def _beside(self, file: str) -> Sequence[str]:
@@ -301,6 +316,9 @@ class Project:
     def _put(self, key: UnitFiles, unit: CompiledUnit) -> None:
         before = self._drop(key)
         self._units[key] = unit
+        self._unlearned |= dict.fromkeys(file for file in key if file not in self._names)
+        for path in _with_folders({*unit.read, *key}):
+            self._readers.setdefault(path, {})[key] = None
         for file in unit.findings:
             self._mentions.setdefault(file, {})[key] = None
         self._waiting.pop(key, None)
@@ -314,9 +332,13 @@ class Project:
     def _drop(self, key: UnitFiles) -> Findings:
         """Forget a unit, if there is one; the result are its findings."""
         unit = self._units.pop(key, None)
-        for file in unit.findings if unit else ():
+        if unit is None:
+            return {}
+        for file in unit.findings:
             del self._mentions[file][key]
-        return unit.findings if unit else {}
+        for path in _with_folders({*unit.read, *key}):
+            del self._readers[path][key]
+        return unit.findings
 
     def _assemble(self) -> None:
         """Say what only the whole shows."""
@@ -369,7 +391,12 @@ def _compiled(
     validation, outcome, _ = validate_chunk(workspace, ALL, environments, chunk)
     findings, validation.diagnostics = _by_file(validation.diagnostics), []
     index = tuple(
-        JobEntry((job.environment, job.namespace, job.name), job.document.file, job.runtime and job.runtime.key)
+        JobEntry(
+            (job.environment, job.namespace, job.name),
+            job.document.file,
+            job.runtime and job.runtime.key,
+            job.patches,
+        )
         for job in outcome.jobs
     )
     own = {*(chunk.files or ())}
@@ -390,6 +417,23 @@ def _offering(file: str, environments: Iterable[EnvironmentInputs], asked: set[s
         offered |= {_place(each.name, document) for document in each.sources.documents if document.file == file}
         is_settled &= not any(problem.file == file for problem in each.sources.diagnostics)
     return CompiledUnit(Validation(), {}, (), frozenset(asked), offered=frozenset(offered), is_settled=is_settled)
+
+
+def _with_folders(files: Iterable[str]) -> set[str]:
+    """Files, and the folders above each."""
+    found = set[str]()
+    for path in files:
+        while path and path not in found:
+            found.add(path)
+            path = posixpath.dirname(path)
+    return found
+
+
+def _forget(known: dict[str, Any], path: str, *, below: bool) -> None:
+    """Forget a file; if it may be a folder, what is below it."""
+    if known.pop(path, None) is None and below:
+        for file in [file for file in known if file.startswith(f"{path}/")]:
+            del known[file]
 
 
 def _place(environment: str, document: Document) -> ObjectPlace:

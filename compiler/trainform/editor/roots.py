@@ -28,6 +28,12 @@ def place_of(path: str, folders: Collection[str]) -> FileOfRoot | None:
     return None
 
 
+def is_root(root: str, folders: Collection[str]) -> bool:
+    """Whether files still belong to a repository that they belonged to."""
+    shown = (folder for folder in folders if os.path.realpath(folder) == root)
+    return os.path.lexists(os.path.join(root, FILE)) or any(map(_looks_like_ours, shown))
+
+
 def _above(path: str) -> list[str]:
     """The nearest folder above a path with a trainform.yaml, as the path names it: it may be a link."""
     folder = os.path.dirname(path)

@@ -1,25 +1,15 @@
-"""Finds, in the files of a snapshot, where things are declared and who names them. Files that do not hold a name as
-text are not looked at any further."""
+"""Finds, in the files of a snapshot, where things are declared and who names them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.provenance import SHIPPED
 from trainform.diagnostics import Position
-from trainform.editor.links import (
-    LEVEL,
-    RUNTIME_KINDS,
-    Thing,
-    kind_of_root,
-    links_in,
-    name_node,
-    provided_by,
-    thing_of,
-)
-from trainform.editor.outline import OutlineNode, outline
+from trainform.editor.links import RUNTIME_KINDS, Thing, name_node, thing_of
+from trainform.editor.names import span_of
+from trainform.editor.outline import outline
 from trainform.editor.positions import Lines, Span
 
 if TYPE_CHECKING:
@@ -27,9 +17,6 @@ if TYPE_CHECKING:
 
 BESIDE = frozenset(("ConfigMap", "Secret", "PersistentVolumeClaim", "ServiceAccount"))
 """Kinds that stand beside a job, in its file or folder."""
-
-_NAME = re.compile(r"^[ ]+name:[ ]*[\"']?(?P<name>[^\s\"']+)[\"']?[ ]*(?:#.*)?$", re.MULTILINE)
-"""The name of an object in block style, and of what else has one."""
 
 
 class Location(NamedTuple):
@@ -47,42 +34,34 @@ def declared(snapshot: RepositorySnapshot, things: Iterable[Thing], near: str) -
 
 
 def _declarations(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
-    for file, root in _roots(snapshot, files_for(snapshot, thing.kind, near), thing.name):
-        found = _level(root, thing.name) if thing.kind == LEVEL else _declared(root, thing)
-        if found is not None:
-            yield place_of(file, found)
+    for file in files_for(snapshot, thing.kind, near):
+        for each in snapshot.names(file).declared:
+            if each.means(thing):
+                yield Location(file, each.span)
 
 
 def _shipped(snapshot: RepositorySnapshot, thing: Thing) -> Iterator[Location]:
     text = snapshot.catalogue.files.get(f"{thing.name}.yaml") if thing.kind == RUNTIME_KINDS[0] else None
     for root in outline(text) if text else ():
         if thing_of(root).is_meant(thing) and (node := name_node(root)):
-            yield place_of(f"{SHIPPED}{thing.name}.yaml", node)
+            yield Location(f"{SHIPPED}{thing.name}.yaml", span_of(node))
 
 
 def users(snapshot: RepositorySnapshot, thing: Thing, near: str) -> Iterator[Location]:
     """Every value that names an object, which the file `near` declares or names."""
-    for file, root in _roots(snapshot, _files_that_name(snapshot, thing.kind, near), thing.name):
-        for link in links_in(root, thing.name):
-            if any(thing.is_meant(each) for each in link.things):
-                yield place_of(file, link.node)
-
-
-def place_of(file: str, node: OutlineNode) -> Location:
-    """Where the value of an element stands, or its key if it has none."""
-    part = node.value if node.shape == "scalar" and node.value else node.name
-    return Location(file, part.span)
+    for file in _files_that_name(snapshot, thing.kind, near):
+        for each in snapshot.names(file).named:
+            if each.means(thing):
+                yield Location(file, each.span)
 
 
 def name_of_job(snapshot: RepositorySnapshot, job: JobEntry) -> Location:
-    """Where a job of the index says its name: cheap, since an Environment may have thousands. The start of the file if
-    it is not written there as it is, as in a template."""
-    lines = snapshot.lines(job.file)
-    names = _NAME.finditer(lines.text) if lines else ()
-    found = next((each for each in names if each["name"] == job.id[2]), None)
-    if lines is None or found is None:
-        return Location(job.file, Span(Position(1, 1), Position(1, 1)))
-    return Location(job.file, Span(lines.position(found.start("name")), lines.position(found.end("name"))))
+    """Where a job of the index says its name. The start of the file if it is not written there as it is, as in a
+    template."""
+    _, namespace, name = job.id
+    declared = snapshot.names(job.file).declared
+    found = next((each for each in declared if each.means(Thing("TrainJob", namespace, name))), None)
+    return Location(job.file, found.span if found else Span(Position(1, 1), Position(1, 1)))
 
 
 def lines_of(snapshot: RepositorySnapshot, file: str) -> Lines:
@@ -102,37 +81,6 @@ def environment_of(snapshot: RepositorySnapshot, file: str) -> str:
     folder = f"{snapshot.repository.settings.environments}/"
     name, slash, _ = file.removeprefix(folder).partition("/")
     return name if file.startswith(folder) and slash else ""
-
-
-def _roots(snapshot: RepositorySnapshot, files: Iterable[str], name: str) -> Iterator[tuple[str, OutlineNode]]:
-    for file in files:
-        lines = snapshot.lines(file)
-        if lines is not None and name in lines.text:
-            yield from ((file, root) for root in outline(lines.text))
-
-
-def _declared(root: OutlineNode, thing: Thing) -> OutlineNode | None:
-    if provided_by(root).is_meant(thing):
-        return name_node(root)
-    return _listed(root, thing) if kind_of_root(root) == "Environment" else None
-
-
-def _listed(root: OutlineNode, thing: Thing) -> OutlineNode | None:
-    """The name, where an Environment says which objects are in the cluster."""
-    objects = root.at("spec", "cluster", "objects")
-    for each in objects.children if objects else ():
-        kind, place, names = each.child("kind"), each.child("namespace"), each.child("names")
-        known = Thing(kind.text if kind else "", place.text if place else None, thing.name)
-        if names and thing.is_meant(known):
-            return next((name for name in names.children if name.text == thing.name), None)
-    return None
-
-
-def _level(root: OutlineNode, label: str) -> OutlineNode | None:
-    """The level of a Topology that has this label of nodes."""
-    levels = root.at("spec", "levels") if kind_of_root(root).startswith("Topology") else None
-    labels = [each.child("nodeLabel") for each in levels.children] if levels else []
-    return next((each for each in labels if each and each.text == label), None)
 
 
 def files_for(snapshot: RepositorySnapshot, kind: str, near: str) -> list[str]:

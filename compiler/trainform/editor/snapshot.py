@@ -11,6 +11,7 @@ from trainform.core.beside.placing import kind_of
 from trainform.core.companions import runtime_of
 from trainform.core.secrets import is_key_file
 from trainform.diagnostics import Diagnostic, Position
+from trainform.editor.names import FileNames, names_of
 from trainform.editor.positions import Lines, Span
 from trainform.io.paths import JobId
 from trainform.io.repository import is_template
@@ -49,11 +50,13 @@ class DocumentEntry(NamedTuple):
 
 
 class JobEntry(NamedTuple):
-    """A job of the repository, without its text. `runtime` is the key of the one it uses, if that exists."""
+    """A job of the repository, without its text. `runtime` is the key of the one it uses, if that exists; `patches` are
+    the indexes of the Environment's patches that change it."""
 
     id: JobId
     file: str
     runtime: ObjectKey | None
+    patches: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,21 @@ class JobInEditor:
         return explain(self.compiled, self.recorder, self.documents)
 
 
+def read_lines(repository: Repository, file: str) -> Lines | None:
+    """The text of a file; None if it cannot be read as UTF-8."""
+    data = repository.read(file)
+    try:
+        return Lines(data.decode()) if isinstance(data, bytes) else None
+    except UnicodeDecodeError:
+        return None
+
+
+def read_names(repository: Repository, file: str) -> FileNames:
+    """What a file declares and names; nothing if it cannot be read."""
+    lines = read_lines(repository, file)
+    return names_of(lines.text) if lines else FileNames()
+
+
 Found = TypeVar("Found")
 
 
@@ -98,6 +116,8 @@ class RepositorySnapshot:
     index: Sequence[JobEntry] = ()
     beside: Callable[[str], Sequence[str]] | None = field(default=None, repr=False)
     """The files of a file's folder that hold no TrainJob, if that is known already."""
+    known_names: dict[str, FileNames] = field(default_factory=dict, repr=False)
+    """Of files, as far as they are known; others are added."""
     _kept: dict[tuple[str, str], object] = field(default_factory=dict, repr=False)
 
     @property
@@ -120,21 +140,20 @@ class RepositorySnapshot:
     @cached_property
     def files(self) -> list[str]:
         """Every input file, sorted: runtimes, jobs, Environments and what stands with them, trainform.yaml."""
-        repository, settings = self.repository, self.repository.settings
-        listed = [*repository.all().files, *repository.listed(settings.environments).files]
+        repository, workspace = self.repository, self.workspace
+        shared = repository.listed(repository.settings.environments).files
         is_there = isinstance(repository.read(FILE), bytes)
-        return sorted({*listed, *([FILE] if is_there else [])})
+        return sorted({*workspace.runtime_files, *workspace.job_files, *shared, *([FILE] if is_there else [])})
 
     def lines(self, file: str) -> Lines | None:
         """The text of a file: of its buffer, or on disk; None if it cannot be read as UTF-8."""
-        return self._once("lines", file, lambda: self._read_lines(file))
+        return self._once("lines", file, lambda: read_lines(self.repository, file))
 
-    def _read_lines(self, file: str) -> Lines | None:
-        data = self.repository.read(file)
-        try:
-            return Lines(data.decode()) if isinstance(data, bytes) else None
-        except UnicodeDecodeError:
-            return None
+    def names(self, file: str) -> FileNames:
+        """What a file declares and names, also one that does not parse."""
+        if file not in self.known_names:
+            self.known_names[file] = read_names(self.repository, file)
+        return self.known_names[file]
 
     def entries(self, file: str) -> Sequence[DocumentEntry]:
         """The objects of a file, in order; none where the text does not parse."""

@@ -116,6 +116,11 @@ class Workspace:
         return [file for file in files if file not in runtimes]
 
     @property
+    def runtime_files(self) -> list[str]:
+        """The files of the repository's runtimes, in order."""
+        return self._runtimes.files
+
+    @property
     def is_complete(self) -> bool:
         """Whether every job of every environment is read."""
         return self._paths is None and not self.asked

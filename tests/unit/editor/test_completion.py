@@ -128,6 +128,12 @@ def test_in_a_job(tmp_path, spec, found):
         ),
         pytest.param(
             OWN,
+            ENVIRONMENT + "  patches:\n  - target: {kind: ‸, name: first}\n",
+            ["JobSet", "ConfigMap", "ExternalSecret", "SealedSecret", "PersistentVolumeClaim"],
+            id="kinds of objects as targets of a patch",
+        ),
+        pytest.param(
+            OWN,
             ENVIRONMENT + "  patches:\n  - target: {kind: JobSet}\n    patch: {spec: {sus‸}}\n",
             ["suspend"],
             id="fields of the patched object",

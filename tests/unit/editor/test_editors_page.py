@@ -10,8 +10,8 @@ from lsprotocol import types as lsp
 
 from support.marked import RUNTIME, job, marked
 from trainform.cli.commands.lsp import INSTALL
-from trainform.editor import previews
 from trainform.editor.features.rendered import rendered
+from trainform.editor.protocol import previews
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")

@@ -120,6 +120,23 @@ trainer:
             ["jobs/b.yaml:4 b"],
             id="the jobs that a patch changes",
         ),
+        pytest.param(
+            {
+                **PROD,
+                "runtimes/torch.yaml": RUNTIME,
+                "jobs/a.yaml": job("a"),
+                OWN: ENVIRONMENT
+                + "  gitops: {naming: content-hash}\n"
+                + "  patches:\n  - target: {kind: JobSet, name: ‸a}\n    patch: {metadata: {labels: {team: x}}}\n",
+            },
+            ["jobs/a.yaml:4 a"],
+            id="the jobs that a patch changes, by their names without a hash",
+        ),
+        pytest.param(
+            {**PROD, OWN: ENVIRONMENT + "  patches: {a: {target: {kind: Job‸Set}}}\n"},
+            [],
+            id="nothing for patches that are no list",
+        ),
         pytest.param({"jobs/llm.yaml": job(spec="suspend: tr‸ue")}, [], id="nothing for a value that names nothing"),
     ],
 )

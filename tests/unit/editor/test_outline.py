@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trainform.editor.outline import outline
+from trainform.diagnostics import Position
+from trainform.editor.outline import MOST_CHARACTERS, outline
 from trainform.source import load
 
 ROOT = Path(__file__).parents[3]
@@ -72,3 +74,24 @@ def test_of_half_typed_text_it_keeps_what_is_whole(text, plain):
 
 def test_each_document_has_its_own_root():
     assert [root.plain() for root in outline("a: b\n---\nc: d\n--- # e\nf: g")] == [{"a": "b"}, {"c": "d"}, {"f": "g"}]
+
+
+@pytest.mark.parametrize("line", ["a" + " " * 200_000 + "b", "a: [" + "{{ " * 100_000, "a: [" + '"' * 100_000])
+def test_a_long_line_is_read_once(line):
+    """Minutes, if the rest of the line were looked at anew for each character."""
+    start = time.process_time()
+    outline(line)
+    assert time.process_time() - start < 5
+
+
+def test_a_text_that_is_too_long_has_no_elements():
+    [root] = outline("a: b\n" * (MOST_CHARACTERS // 5 + 1))
+    assert root.children == []
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_an_editor_has_it(end):
+    [root] = outline(f"a: b{end}c:{end}  d: e{end}")
+    node = root.at("c", "d")
+    assert node is not None
+    assert (node.text, node.span.start) == ("e", Position(3, 3))

@@ -8,6 +8,7 @@ import pytest
 
 from support.editor import settled
 from support.repositories import environment, job, runtime
+from trainform.editor.names import FileNames
 from trainform.editor.project import STEP, Project
 from trainform.workspace import InvocationError
 from trainform.workspace.validate import validate_chunk
@@ -184,3 +185,37 @@ def test_an_open_file_that_jobs_share_is_told_before_they_are_compiled(root, com
     project.step()
     assert code in codes(project.take_changes(), file)
     assert compiled == [()]
+
+
+def test_names_are_learned_once_all_findings_are_told_and_of_a_changed_file_again(root, monkeypatch):
+    project = Project(str(root))
+    assert not project.is_curious
+    settled(project)
+    while project.is_curious:
+        project.learn()
+    file, read = "jobs/job-05.yaml", list[str]()
+
+    def watched(text: str) -> FileNames:
+        read.append(text)
+        return FileNames()
+
+    monkeypatch.setattr("trainform.editor.snapshot.names_of", watched)
+    project.snapshot().names(file)
+    assert read == []
+    before = project.snapshot()
+    project.change(file, b"a: b")
+    settled(project)
+    project.learn()
+    assert read == ["a: b"]
+    assert before.names(file) != FileNames()
+
+
+def test_a_folder_that_goes_takes_its_names_along(root):
+    project = Project(str(root))
+    settled(project)
+    file = "jobs/job-05.yaml"
+    assert project.snapshot().names(file) != FileNames()
+    (root / "jobs").rename(root / "elsewhere")
+    project.change_on_disk(["jobs"])
+    settled(project)
+    assert project.snapshot().names(file) == FileNames()

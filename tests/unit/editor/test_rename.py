@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from click.testing import CliRunner
 
@@ -78,3 +80,67 @@ def test_a_rendered_job_is_not_renamed_because_it_would_be_deleted(tmp_path):
 def test_nothing_else_can_be_renamed(tmp_path):
     here = marked(tmp_path, {"runtimes/torch.yaml": RUNTIME.replace("name: torch", "name: tor‸ch")})
     assert renamable(here.snapshot, here.file, here.at) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "new", "found"),
+    [
+        ("ll‸m", "true", '"true"'),
+        ("ll‸m", "null", '"null"'),
+        ("ll‸m", "off", '"off"'),
+        ('"ll‸m"', "bert", '"bert"'),
+        ("'ll‸m'", "bert", "'bert'"),
+    ],
+)
+def test_the_new_name_is_a_string_for_every_parser(tmp_path, written, new, found):
+    files = {**FILES, "jobs/llm.yaml": job(written)}
+    assert edits(tmp_path, files, new)[0].endswith(f" -> {found}")
+
+
+def test_a_name_in_json_stays_in_its_quotes(tmp_path):
+    text = (
+        '{"apiVersion":"trainer.kubeflow.org/v1alpha1","kind":"TrainJob","metadata":{"name":"ll‸m","namespace":"ml"},'
+    )
+    files = {**FILES, "jobs/llm.yaml": "", "jobs/llm.json": text + '"spec":{"runtimeRef":{"name":"torch"}}}'}
+    assert edits(tmp_path, files) == ['jobs/llm.json:1 "llm" -> "bert"']
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (job("ll‸m", spec="trainer: {"), "cannot be compiled at the moment"),
+        (job("&name ll‸m", metadata="labels: {team: *name}"), "also in other fields"),
+    ],
+)
+def test_a_name_that_is_more_than_a_name_is_refused(tmp_path, text, reason):
+    """A job that is rendered could be in a file that does not parse at the moment."""
+    files = {**FILES, "jobs/llm.yaml": text}
+    with pytest.raises(RenameRefused, match=reason):
+        edits(tmp_path, files)
+
+
+def test_a_name_that_a_template_makes_is_refused(tmp_path):
+    text = "{% for n in [1, 2] %}\n---\n" + job("s-{{ ‸n }}") + "{% endfor %}\n"
+    files = {"runtimes/torch.yaml": RUNTIME, "jobs/sweep.yaml.j2": text}
+    here = marked(tmp_path, files)
+    for ask in (renamable, partial(rename, new="bert")):
+        with pytest.raises(RenameRefused, match="a template makes the name"):
+            ask(here.snapshot, here.file, here.at)
+
+
+def test_patches_of_other_objects_and_namespaces_keep_their_name(tmp_path):
+    others = """\
+  patches:
+  - target: {kind: ConfigMap, name: llm}
+    patch: {metadata: {labels: {team: x}}}
+  - target: {kind: JobSet, name: llm, namespace: other}
+    patch: {metadata: {labels: {team: y}}}
+"""
+    files = {**PROD, OWN: ENVIRONMENT + others}
+    assert edits(tmp_path, files) == ["jobs/llm.yaml:4 llm -> bert"]
+
+
+def test_a_patch_that_means_a_job_of_another_namespace_too_is_left_to_the_user(tmp_path):
+    files = {**PROD, "jobs/twin.yaml": job("llm").replace("namespace: ml", "namespace: other")}
+    with pytest.raises(RenameRefused, match="also means other/llm"):
+        edits(tmp_path, files)

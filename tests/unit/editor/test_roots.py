@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trainform.editor.roots import place_of
+from trainform.editor.roots import is_root, place_of
 
 
 @pytest.fixture
@@ -38,3 +38,17 @@ def test_a_file_of_no_repository_belongs_nowhere(folder, path):
 def test_a_repository_behind_a_link_is_the_one_that_it_leads_to(folder):
     (folder / "link").symlink_to(folder / "with")
     assert place_of(str(folder / "link/jobs/a.yaml"), []) == (str(folder / "with"), "jobs/a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("root", "shown", "found"),
+    [
+        ("with", [], True),
+        ("plain", ["plain"], True),
+        ("plain", ["with"], False),
+        ("other", ["other"], False),
+        ("none", ["none"], False),
+    ],
+)
+def test_a_repository_is_one_as_long_as_files_belong_to_it(folder, root, shown, found):
+    assert is_root(str(folder / root), [str(folder / each) for each in shown]) == found

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trainform.cli.commands.lsp import INSTALL
-from trainform.editor import previews, server, wiring
+from trainform.editor.protocol import previews, server, wiring
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "editors" / "vscode"
@@ -91,7 +91,8 @@ const vscode = {
   commands: { registerCommand: (name, each) => { handlers[name] = each; } },
 };
 class LanguageClient {
-  constructor(id, name, options) { said.push(`starts ${options.command} ${options.args}`); }
+  constructor(id, name, options) { const { cwd } = options.options;
+    said.push(`starts ${options.command} ${options.args} in ${cwd === require("os").homedir() ? "~" : cwd}`); }
   code2ProtocolConverter = { asUri: String, asPosition: ({ line }) => ({ line, character: 0 }) };
   onNotification(name, each) { handlers[name] = each; }
   async start() {}
@@ -133,7 +134,7 @@ def test_the_manifests_open_beside_follow_changes_scroll_and_close(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     place = '{"uri":"file:/repo/jobs/llm.yaml","position":{"line":8,"character":0}}'
     assert json.loads(run.stdout or "[]") == [
-        "starts my-path lsp",
+        "starts my-path lsp in ~",
         f"trainform.openRendered {place}",
         "trainform: there is no job here.",
         f"trainform.openRendered {place}",

@@ -23,7 +23,7 @@ def lsp() -> int:
     """
     if find_spec("pygls") is None:
         raise click.ClickException(f"a language server needs another package: {INSTALL}")
-    from trainform.editor.serving import serve
+    from trainform.editor.protocol.serving import serve
 
     incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything else prints must not end up between the messages

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from trainform.api.runtime_rules import STEP_CONTAINERS, STEP_LABEL
+from trainform.core.beside.placing import KINDS
 from trainform.editor import known
 from trainform.editor.fields import FieldKind, place_in
 from trainform.editor.known import Names
@@ -184,6 +185,12 @@ def _jobs(here: _At) -> Names:
     return {job.id[2]: job.file for job in here.snapshot.index if job.id[0] == name}
 
 
+def _kinds_of_objects(_: _At) -> Names:
+    """What a job may render to, besides what plugins add."""
+    companions = [kind for (group, kind), of in KINDS.items() if of.is_rendered and group != "trainform.dev"]
+    return {"JobSet": "the job", **dict.fromkeys(companions, "beside the job")}
+
+
 def _ancestors(_: _At) -> Names:
     return dict.fromkeys(STEP_CONTAINERS, "step of the training")
 
@@ -215,6 +222,7 @@ _VALUE_NAMES: dict[tuple[str, ...], Source] = {
     ("topology", "preferred"): _levels,
     ("slice", "required"): _levels,
     ("coveredResources", ANY): _resources,
+    ("target", "kind"): _kinds_of_objects,
     ("target", "name"): _jobs,
     ("metadata", "name"): _environment,
 }

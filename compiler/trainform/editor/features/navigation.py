@@ -9,11 +9,11 @@ environment.yaml   patches: [{target: …}]         ──►  the jobs that the
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from trainform.core.provenance import follow
 from trainform.editor.links import Thing, kind_of_root, link_of, name_node, provided_by
+from trainform.editor.names import span_of
 from trainform.editor.outline import outline
 from trainform.editor.place import cursor_at
 from trainform.editor.search import (
@@ -21,7 +21,6 @@ from trainform.editor.search import (
     declared,
     environment_of,
     name_of_job,
-    place_of,
     text_of,
     users,
 )
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
     from trainform.diagnostics import Position
     from trainform.editor.place import Cursor
     from trainform.editor.snapshot import RepositorySnapshot
-
-MOST_COMPILED = 200
-"""Jobs that are compiled to find those that a patch changes."""
 
 _PATCH = 4
 """Where what a patch says starts, in `spec.runtimePatches[0].trainingRuntimeSpec`."""
@@ -51,8 +47,8 @@ def definition(snapshot: RepositorySnapshot, file: str, at: Position) -> list[Lo
     if link := link_of(cursor.whole):
         return declared(snapshot, link.things, file)
     path = cursor.element
-    if kind_of_root(cursor.root) == "Environment" and path[:2] == ("spec", "patches") and len(path) > 2:
-        return [*_patched(snapshot, file, int(path[2]))]
+    if kind_of_root(cursor.root) == "Environment" and path[:2] == ("spec", "patches"):
+        return [*_patched(snapshot, file, index)] if isinstance(index := next(iter(path[2:]), None), int) else []
     return [*_overridden(snapshot, file, cursor)]
 
 
@@ -95,18 +91,11 @@ def _jobs_by_environment(snapshot: RepositorySnapshot, thing: Thing, named: list
 
 
 def _patched(snapshot: RepositorySnapshot, file: str, index: int) -> Iterator[Location]:
-    """The jobs whose objects a patch changes: each has to be compiled to know."""
-    from trainform.core.patches.objects import read_patches
-
+    """The jobs whose objects a patch changes, as the last compile found."""
     name = environment_of(snapshot, file)
-    environment = next((each.environment for each in snapshot.environments if each.name == name), None)
-    patches, _ = read_patches(environment.spec.patches) if environment else ([], [])
-    patch = next((each for each in patches if each.index == index), None)
-    here = (job for job in snapshot.index if job.id[0] == name)
-    for entry in islice(here, MOST_COMPILED) if patch else ():
-        for job in snapshot.jobs(entry.file):
-            if job.id == entry.id and patch and any(map(patch.matches, job.compiled.objects)):
-                yield name_of_job(snapshot, entry)
+    for job in snapshot.index:
+        if job.id[0] == name and index in job.patches:
+            yield name_of_job(snapshot, job)
 
 
 def _overridden(snapshot: RepositorySnapshot, file: str, cursor: Cursor) -> Iterator[Location]:
@@ -121,4 +110,4 @@ def _overridden(snapshot: RepositorySnapshot, file: str, cursor: Cursor) -> Iter
             found = follow(runtime.plain(), ("spec",), patch.plain(), path[_PATCH:])
             node = runtime.at(*found) if found else None
             if node is not None and name_node(runtime) is not None:
-                yield place_of(target.file, node)
+                yield Location(target.file, span_of(node))

@@ -12,7 +12,7 @@ from trainform.diagnostics import Position
 from trainform.diagnostics.escape import one_line
 from trainform.editor.at_hand import jobs_at
 from trainform.k8s.tree import object_name
-from trainform.output.layout import job_files, job_folder
+from trainform.output.layout import is_part, job_files, job_folder
 from trainform.review.explain.leaves import leaves_of
 from trainform.source import load
 from trainform.workspace.fingerprint import is_frozen
@@ -65,7 +65,7 @@ def rendered_again(snapshot: RepositorySnapshot, file: str, job: JobId) -> Rende
 
 def _preview(snapshot: RepositorySnapshot, jobs: Sequence[JobInEditor], environment: str) -> RenderedPreview | None:
     chosen = next((job for job in jobs if job.id[0] == environment), jobs[0] if jobs else None)
-    if chosen is None:
+    if chosen is None or not all(map(is_part, chosen.id)):
         return None
     folder = job_folder(snapshot.repository.settings.rendered, *chosen.id)
     files, note = _files(snapshot, chosen, folder)

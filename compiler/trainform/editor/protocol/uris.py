@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from urllib.parse import quote
+
 from pygls.uris import from_fs_path, to_fs_path
 
 from trainform.core.provenance import SHIPPED
@@ -16,5 +19,11 @@ def folder_of(uri: str, file: str) -> str:
 
 def uri_of(folder: str, file: str) -> str:
     """The URI of a file of the repository in `folder`, or of a shipped runtime."""
-    path = shipped_runtime(file.removeprefix(SHIPPED)) if file.startswith(SHIPPED) else folder + file
-    return from_fs_path(path) or ""
+    if file.startswith(SHIPPED):
+        return from_fs_path(shipped_runtime(file.removeprefix(SHIPPED))) or ""
+    return _uri_of_folder(folder) + quote(file)  # there may be ten thousand
+
+
+@lru_cache(maxsize=16)
+def _uri_of_folder(folder: str) -> str:
+    return from_fs_path(folder) or ""

@@ -7,7 +7,7 @@ import logging
 import sys
 from typing import BinaryIO
 
-from trainform.editor import server, wiring
+from trainform.editor.protocol import server, wiring
 
 
 class _KeptOpen:
@@ -25,6 +25,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO) -> bool:
     """Serve one client until it says goodbye, or its end of the streams is closed. Returns whether it asked for the
     shutdown before."""
     gc.enable()  # other commands end before it would matter
+    gc.freeze()  # what is imported stays: looking at it again and again would interrupt an answer
     logging.basicConfig(stream=sys.stderr, level=logging.ERROR)
     own = server.TrainformServer()
     server.register(own)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path, to_fs_path
 
 from trainform import __version__
@@ -19,6 +19,7 @@ from trainform.diagnostics.pages import page
 from trainform.editor.features.fixes import OfferedFix, fixes
 from trainform.editor.features.problems import ShownProblem, shown_problems
 from trainform.editor.positions import Lines, Place16, Span, to_editor
+from trainform.editor.protocol.rules import TrainformProtocol
 from trainform.editor.session import OpenBuffer, Session, ToldFile
 from trainform.editor.snapshot import RepositorySnapshot
 from trainform.io.resources import documentation
@@ -29,33 +30,38 @@ SEVERITIES: dict[Severity, lsp.DiagnosticSeverity] = {
     "warning": lsp.DiagnosticSeverity.Warning,
     "info": lsp.DiagnosticSeverity.Information,
 }
+LOOK_AFTER = 5.0
+"""Seconds between two looks whether the editor is still there."""
 Answer = TypeVar("Answer")
 
-
-class _Protocol(LanguageServerProtocol):
-    """Columns are always counted in UTF-16 units, which every client knows."""
-
-    @lsp_method(lsp.INITIALIZE)
-    def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
-        if params.capabilities.general:
-            params.capabilities.general.position_encodings = None
-        return (yield from super().lsp_initialize(params))
+log = logging.getLogger(__name__)
 
 
 class TrainformServer(LanguageServer):
     """A server with the session that answers it."""
 
     def __init__(self) -> None:
-        super().__init__("trainform", __version__, protocol_cls=_Protocol, max_workers=2)
+        super().__init__("trainform", __version__, protocol_cls=TrainformProtocol, max_workers=2)
         self.session = Session(self._tell, self._complain)
         self.is_shut_down = False
         self.after_change: Callable[[], None] = lambda: None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self) -> None:
-        """Start the session; the answers of its thread are written by the thread that runs now."""
-        self._loop = asyncio.get_running_loop()
-        self.session.start()
+        """Start the session, unless that is done; the answers of its thread are written by the thread that runs now."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self.session.start()
+
+    def end_with(self, editor: int) -> None:
+        """End when an editor was killed: programs that it started may hold its end of our streams open."""
+        if not _is_alive(editor):
+            os._exit(1)  # a thread still waits for the next message
+        asyncio.get_running_loop().call_later(LOOK_AFTER, self.end_with, editor)
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """A client's mistake is for the log: pygls would show it to the user."""
+        log.error("%s", error)
 
     def _tell(self, told: ToldFile) -> None:
         uri = _uri(told.path)
@@ -78,12 +84,29 @@ class TrainformServer(LanguageServer):
 
     async def answer(self, uri: str, question: Callable[[RepositorySnapshot, str], Answer]) -> Answer | None:
         """The answer to a question about a file; None for one that is in no repository."""
+        self.begin()
         path = _path(uri)
         return await asyncio.wrap_future(self.session.ask(path, question)) if path else None
 
 
 def register(server: TrainformServer) -> None:
     """Let the server take what the editor tells of its buffers and files, and offer fixes."""
+    _register_life(server)
+    _register_files(server)
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        only = params.context.only
+        if only is not None and not any(lsp.CodeActionKind.QuickFix.value.startswith(kind) for kind in only):
+            return []
+        return await _actions(server, params.text_document.uri, params.range, params.context.diagnostics)
+
+
+def _register_life(server: TrainformServer) -> None:
+    @server.feature(lsp.INITIALIZE)
+    def initialize(params: lsp.InitializeParams) -> None:
+        if params.process_id is not None and _is_alive(params.process_id):  # it is not in another container
+            server.end_with(params.process_id)
 
     @server.feature(lsp.INITIALIZED)
     def initialized(_: lsp.InitializedParams) -> None:
@@ -97,6 +120,8 @@ def register(server: TrainformServer) -> None:
         server.is_shut_down = True
         server.session.stop()
 
+
+def _register_files(server: TrainformServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         _change(server, params.text_document.uri)
@@ -119,13 +144,6 @@ def register(server: TrainformServer) -> None:
     def changed_folders(params: lsp.DidChangeWorkspaceFoldersParams) -> None:
         added, removed = params.event.added, params.event.removed
         server.session.use_folders(_paths(each.uri for each in added), _paths(each.uri for each in removed))
-
-    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
-    async def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        only = params.context.only
-        if only is not None and not any(lsp.CodeActionKind.QuickFix.value.startswith(kind) for kind in only):
-            return []
-        return await _actions(server, params.text_document.uri, params.range, params.context.diagnostics)
 
 
 async def _actions(
@@ -177,6 +195,19 @@ def _path(uri: str) -> str | None:
     except ValueError:  # not a URI
         return None
     return os.path.normpath(path) if path and "\0" not in path and os.path.isabs(path) else None
+
+
+def _is_alive(process: int) -> bool:
+    """Whether there is such a process, where the system tells."""
+    if os.name != "posix" or process <= 0:
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
 
 
 def _paths(uris: Iterable[str]) -> list[str]:

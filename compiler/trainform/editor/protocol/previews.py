@@ -20,10 +20,10 @@ from urllib.parse import quote
 
 from trainform.editor.features.rendered import RenderedPreview, rendered, rendered_again
 from trainform.editor.positions import Place16
-from trainform.editor.uris import folder_of, uri_of
+from trainform.editor.protocol.uris import folder_of, uri_of
 
 if TYPE_CHECKING:
-    from trainform.editor.server import TrainformServer
+    from trainform.editor.protocol.server import TrainformServer
     from trainform.editor.snapshot import RepositorySnapshot
     from trainform.io.paths import JobId
 
@@ -60,12 +60,12 @@ class Previews:
         self._server.after_change = self._refresh_soon
 
         @self._server.command(OPEN)
-        async def open_rendered(asked: Any) -> Json | None:
-            return await self._show(asked)
+        async def open_rendered(*asked: Any) -> Json | None:
+            return await self._show(asked[0] if asked else None)
 
         @self._server.command(CLOSE)
-        def close_rendered(asked: Any) -> None:
-            self._open.pop(_text(asked, "uri"), None)
+        def close_rendered(*asked: Any) -> None:
+            self._open.pop(_text(asked[0] if asked else None, "uri"), None)
 
     async def _show(self, asked: Any) -> Json | None:
         uri, environment = _text(asked, "uri"), _text(asked, "environment")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from trainform.core.provenance import SHIPPED
 from trainform.editor.features.completion import Completion, OfferKind, completion
 from trainform.editor.features.hover import hover
 from trainform.editor.features.inlay import inlay_hints
@@ -20,13 +21,13 @@ from trainform.editor.features.rename import RenameRefused, renamable, rename
 from trainform.editor.features.symbols import Symbol, symbols
 from trainform.editor.outline import Shape
 from trainform.editor.positions import Lines, Place16, Span
-from trainform.editor.previews import Previews
+from trainform.editor.protocol.previews import Previews
+from trainform.editor.protocol.uris import folder_of, uri_of
 from trainform.editor.search import Location, lines_of
-from trainform.editor.uris import folder_of, uri_of
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Position
-    from trainform.editor.server import TrainformServer
+    from trainform.editor.protocol.server import TrainformServer
     from trainform.editor.snapshot import RepositorySnapshot
 
 TRIGGERS = (" ", ":", "-", "{", "[", ",")
@@ -150,7 +151,13 @@ class _File:
         return uri_of(self.folder, file)
 
     def locations(self, found: Iterable[Location]) -> list[lsp.Location]:
-        return [lsp.Location(self.uri(file), self.range(span, file)) for file, span in found]
+        return [lsp.Location(self.uri(file), self._range_of_name(file, span)) for file, span in found]
+
+    def _range_of_name(self, file: str, span: Span) -> lsp.Range:
+        """There may be thousands: a file is only read again if its columns have to be counted."""
+        if file.startswith(SHIPPED) or not self.snapshot.names(file).is_ascii:
+            return self.range(span, file)
+        return lsp.Range(*(lsp.Position(at.line - 1, at.column - 1) for at in span))
 
 
 async def _of(server: TrainformServer, uri: str, question: Callable[[_File], Answer]) -> Answer | None:
