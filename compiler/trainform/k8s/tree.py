@@ -8,8 +8,6 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trainform.diagnostics import Path
 
 T = TypeVar("T")
