@@ -409,8 +409,18 @@ def test_what_a_run_wrote_is_read_by_the_next(place):
     assert place.read == []
 
 
-@pytest.mark.parametrize("words", ["render --env prod", "render job-3", "check --env prod", "check --shard 1/2"])
-def test_a_run_about_a_part_leaves_no_cache(place, words):
+@pytest.mark.parametrize(
+    "words",
+    [
+        "render --env prod",
+        "render job-3",
+        "check --env prod",
+        "check --shard 1/2",
+        "render --no-cache",
+        "check --no-cache",
+    ],
+)
+def test_a_run_about_a_part_or_without_a_cache_leaves_none(place, words):
     place.cache.unlink()
     assert place.trainform(*words.split()).code == 0
     assert not place.cache.exists()

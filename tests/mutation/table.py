@@ -17,6 +17,15 @@ _CHECK = (
     "tests/hostile/test_lists.py",
     "tests/hostile/test_reading.py",
 )
+_CACHE = tuple(
+    f"tests/end_to_end/test_build_cache.py::{test}"
+    for test in (
+        "test_nothing_is_read_where_nothing_changed",
+        "test_who_is_behind_is_told_from_the_cache",
+        "test_warnings_about_what_jobs_share_are_told_again",
+        "test_a_run_about_a_part_or_without_a_cache_leaves_none",
+    )
+)
 _KUEUE = ("tests/unit/plugins/test_kueue_webhook.py", "tests/unit/plugins/test_kueue.py", _GOLDEN)
 
 TESTS: dict[str, tuple[str, ...]] = {
@@ -55,8 +64,13 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/conformance",
     ),
     "trainform.workspace.behind": ("tests/unit/workspace/test_behind.py", "tests/unit/cli/test_upgrade.py"),
-    "trainform.workspace.build": _RENDER,
-    "trainform.workspace.chunk": (*_RENDER, "tests/unit/cli/test_slices.py"),
+    "trainform.workspace.build": (
+        *_RENDER,
+        *_CACHE,
+        "tests/hostile/test_lists.py::test_render_removes_the_lists_of_an_earlier_version_and_no_job_restarts",
+        "tests/hostile/test_reading.py::test_a_job_called_as_the_object_of_another",
+    ),
+    "trainform.workspace.chunk": (*_RENDER, "tests/unit/cli/test_slices.py", *_CACHE),
     "trainform.workspace.apply": _RENDER,
     "trainform.workspace.verify.applied": _CHECK,
     "trainform.workspace.verify.base": _CHECK,
