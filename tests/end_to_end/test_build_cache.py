@@ -13,8 +13,18 @@ from typing import NamedTuple
 
 import pytest
 
-from end_to_end.changes import ALL, FEW, delete, edit, edit_by_hand, edit_the_runtime, every_job, write_jobs
-from support.repositories import Repository, job, runtime
+from end_to_end.changes import (
+    ALL,
+    FEW,
+    delete,
+    edit,
+    edit_an_environment,
+    edit_by_hand,
+    edit_the_runtime,
+    every_job,
+    write_jobs,
+)
+from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
 from trainform.io import cache_file
 from trainform.workspace import discovery, parallel
@@ -139,9 +149,17 @@ def test_a_change_that_may_concern_any_job_is_found(place, change):
 
 
 def test_nothing_is_read_where_nothing_changed(place):
-    for words in ("render", "check", "check --base HEAD"):
-        assert place.trainform(*words.split()).code == 0
+    for words, out in (
+        ("render", "26 jobs unchanged\n"),
+        ("check", "26 current\n"),
+        ("check --base HEAD", "26 current\n"),
+    ):
+        assert place.trainform(*words.split()) == (0, out, "")
         assert place.read == []
+
+
+def test_a_run_with_nothing_to_tell_does_not_even_look_at_what_jobs_share(place, monkeypatch):
+    monkeypatch.delattr("trainform.workspace.build.map_chunks")
     assert place.trainform("render").out == "26 jobs unchanged\n"
 
 
@@ -256,6 +274,18 @@ def test_one_job_of_a_file_that_is_gone_is_seen(place):
     shutil.rmtree(place.root / "rendered/prod/ml/two-a")
     (place.root / ".trainform/locks/prod/ml/two-a.lock").unlink()
     place.assert_alike(*READING, "render")
+
+
+def test_what_is_wrong_with_frozen_jobs_is_told_by_each_check(place):
+    """Their manifests are as their lockfiles say, so that the cache could take them for good."""
+    steps = "      replicatedJobs:\n"
+    place.write("runtimes/torch.yaml", runtime().replace(steps, f"      ttlSecondsAfterFinished: 60\n{steps}"))
+    assert place.trainform("upgrade", "--all").code == 0
+    place.write("runtimes/torch.yaml", runtime())
+    place.write("environments/prod/environment.yaml", environment(engine="argocd"))
+    first = place.trainform("check")
+    assert (first.code, first.err.count("error TF620")) == (2, 13)
+    assert place.trainform("check") == first
 
 
 # What deceives git does not deceive the cache: each of these makes git overlook an edit of what is rendered.
@@ -373,6 +403,14 @@ def test_a_cache_of_another_version_is_none(place, monkeypatch):
     assert_unknown(place)
 
 
+def test_without_a_look_at_its_own_code_trainform_keeps_no_cache(place, monkeypatch):
+    """As when it is imported from an archive: nobody would notice that it changed."""
+    monkeypatch.setattr(cache, "files_of", lambda module: [f"{place.root}/none"])
+    monkeypatch.setattr(cache, "_own_code", cache._own_code.__wrapped__)
+    place.trainform("check")
+    assert len(set(place.read)) == FILES
+
+
 def test_a_cache_from_another_path_is_none(place, tmp_path):
     """As when a cache is restored into a fresh clone of the same commit."""
     other = Place(tmp_path / "elsewhere", place.capfd, place.monkeypatch)
@@ -481,11 +519,13 @@ def test_a_fresh_clone_is_rendered_as_if_every_file_were_parsed(place, change, t
     assert place.tree() == place.tree(copy)
 
 
-def test_a_fresh_clone_parses_nothing_that_did_not_change(place, monkeypatch):
+@pytest.mark.parametrize("change", [edit, edit_an_environment, edit_the_runtime], ids=lambda change: change.__name__)
+def test_a_fresh_clone_parses_nothing_that_did_not_change(place, change):
+    """What holds two documents is parsed. An Environment decides on a job if it selects other ones."""
     place.cache.unlink()
-    edit(place)
+    change(place)
     assert place.trainform("render").code == 0
-    assert set(place.read) == {"jobs/job-3.yaml", "jobs/two.yaml"}  # what holds two documents is parsed
+    assert set(place.read) == {"jobs/two.yaml", *(["jobs/job-3.yaml"] if change is edit else [])}
 
 
 def test_lockfiles_without_the_digest_of_their_source_are_kept(place):
@@ -496,13 +536,21 @@ def test_lockfiles_without_the_digest_of_their_source_are_kept(place):
     assert place.tree() == before
 
 
+def test_frozen_jobs_of_which_nothing_is_known_are_read_once(place):
+    """They count as jobs of their environment: nothing must be read again to find some."""
+    without_source_digests(place.root)
+    place.cache.unlink()
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+    assert len(place.read) == FILES
+
+
 def test_check_believes_no_digest_of_a_lockfile(place):
     """A TrainJob that was changed, with a lockfile that says that it was rendered from these very bytes."""
     place.cache.unlink()
     edit(place)
     data = (place.root / "jobs/job-3.yaml").read_bytes()
-    for environment in ("prod", "test"):
-        lock = place.root / f".trainform/locks/{environment}/ml/job-3.lock"
+    for name in ("prod", "test"):
+        lock = place.root / f".trainform/locks/{name}/ml/job-3.lock"
         tree = json.loads(lock.read_text())
         lock.write_text(json.dumps({**tree, "sourceDigest": hashlib.sha256(data).hexdigest()}))
     assert place.trainform("check").code == 1

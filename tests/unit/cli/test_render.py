@@ -246,6 +246,20 @@ def test_a_file_that_is_edited_to_what_it_would_become_is_no_error(two_jobs, tra
     assert trainform("render").code == 0
 
 
+def test_a_missing_manifest_that_would_be_another_today_is_not_written(two_jobs, trainform):
+    lock = two_jobs / ".trainform/locks/default/ml/other.lock"
+    tree = json.loads(lock.read_text())
+    lock.write_text(json.dumps({**tree, "files": dict.fromkeys(tree["files"], "0" * 64)}))
+    (two_jobs / OTHER).unlink()
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(
+        f"{OTHER}: error TF713: is missing, and trainform and its plugins, as installed, do not render it as it was\n"
+        f"  help: restore it: `git checkout -- {OTHER}`; or run `trainform upgrade ml/other`\n"
+    )
+    assert not (two_jobs / OTHER).exists()
+
+
 def test_a_lost_lock_is_written_again_where_the_files_are_right(two_jobs, trainform):
     lock = two_jobs / ".trainform/locks/default/ml/other.lock"
     before = lock.read_bytes()
