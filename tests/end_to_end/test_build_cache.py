@@ -544,6 +544,13 @@ def test_frozen_jobs_of_which_nothing_is_known_are_read_once(place):
     assert len(place.read) == FILES
 
 
+def test_a_check_of_frozen_jobs_reads_each_file_once(place):
+    """They count for their own environment, even where another one has none."""
+    shutil.rmtree(place.root / "environments/test")
+    place.trainform("check", "--no-cache")
+    assert len(place.read) == FILES
+
+
 def test_check_believes_no_digest_of_a_lockfile(place):
     """A TrainJob that was changed, with a lockfile that says that it was rendered from these very bytes."""
     place.cache.unlink()

@@ -27,6 +27,7 @@ _CACHE = tuple(
         "test_a_run_about_a_part_or_without_a_cache_leaves_none",
         "test_a_change_of_a_few_jobs_is_found_without_reading_the_others[edit]",
         "test_frozen_jobs_of_which_nothing_is_known_are_read_once",
+        "test_a_check_of_frozen_jobs_reads_each_file_once",
         "test_what_is_wrong_with_frozen_jobs_is_told_by_each_check",
     )
 )
