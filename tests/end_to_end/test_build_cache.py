@@ -22,6 +22,7 @@ from end_to_end.changes import (
     edit_by_hand,
     edit_the_runtime,
     every_job,
+    nothing,
     write_jobs,
 )
 from support.repositories import Repository, environment, job, runtime
@@ -156,6 +157,19 @@ def test_nothing_is_read_where_nothing_changed(place):
     ):
         assert place.trainform(*words.split()) == (0, out, "")
         assert place.read == []
+
+
+def test_a_check_needs_nothing_that_only_a_render_finds_out(place):
+    place.cache.unlink()
+    for read in (FILES, 0):
+        assert place.trainform("check").out == "26 current\n"
+        assert len(place.read) == read
+
+
+def test_a_shard_counts_no_job_of_another_one(place):
+    told = [place.trainform("render", "--shard", f"{number}/2").out for number in (1, 2)]
+    assert all(out.endswith(" jobs unchanged\n") for out in told)
+    assert sum(int(out.split()[0]) for out in told) == 26
 
 
 def test_a_run_with_nothing_to_tell_does_not_even_look_at_what_jobs_share(place, monkeypatch):
@@ -544,9 +558,11 @@ def test_frozen_jobs_of_which_nothing_is_known_are_read_once(place):
     assert len(place.read) == FILES
 
 
-def test_a_check_of_frozen_jobs_reads_each_file_once(place):
-    """They count for their own environment, even where another one has none."""
+@pytest.mark.parametrize("change", [nothing, every_job], ids=["frozen", "changed"])
+def test_a_check_reads_each_file_once(place, change):
+    """Jobs count for their own environment, so that nothing is read again to find some."""
     shutil.rmtree(place.root / "environments/test")
+    change(place)
     place.trainform("check", "--no-cache")
     assert len(place.read) == FILES
 

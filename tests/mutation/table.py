@@ -21,13 +21,15 @@ _CACHE = tuple(
     f"tests/end_to_end/test_build_cache.py::{test}"
     for test in (
         "test_nothing_is_read_where_nothing_changed",
+        "test_a_check_needs_nothing_that_only_a_render_finds_out",
+        "test_a_shard_counts_no_job_of_another_one",
         "test_a_run_with_nothing_to_tell_does_not_even_look_at_what_jobs_share",
         "test_who_is_behind_is_told_from_the_cache",
         "test_warnings_about_what_jobs_share_are_told_again",
         "test_a_run_about_a_part_or_without_a_cache_leaves_none",
         "test_a_change_of_a_few_jobs_is_found_without_reading_the_others[edit]",
         "test_frozen_jobs_of_which_nothing_is_known_are_read_once",
-        "test_a_check_of_frozen_jobs_reads_each_file_once",
+        "test_a_check_reads_each_file_once",
         "test_what_is_wrong_with_frozen_jobs_is_told_by_each_check",
     )
 )
