@@ -406,6 +406,16 @@ def forged(place: Place, **entries: object) -> None:
     cache_file.write(str(place.root), "cache", {**known, **entries})
 
 
+def test_what_jobs_request_is_not_believed_without_a_cache(place):
+    edit(place)
+    told = place.trainform("diff", "--no-cache")
+    jobs = (cache_file.read(str(place.root), "cache") or {})["jobs"]
+    asks = [[{**ask, "pods": ask["pods"] + 100} for ask in each] for each in jobs["asks"]]
+    assert asks
+    forged(place, jobs={**jobs, "asks": asks})
+    assert place.trainform("diff", "--no-cache") == told
+
+
 @pytest.mark.parametrize("entry", [{"made": {"format": 99}}, {"made": None}, {"inputs": "other"}])
 def test_a_cache_of_another_format_or_of_other_inputs_is_none(place, entry):
     forged(place, **entry)
@@ -415,6 +425,14 @@ def test_a_cache_of_another_format_or_of_other_inputs_is_none(place, entry):
 def test_a_cache_of_another_version_is_none(place, monkeypatch):
     monkeypatch.setattr(cache, "__version__", "0.0.9")
     assert_unknown(place)
+
+
+def test_a_runtime_whose_file_has_a_name_that_is_no_text_counts_as_any_other(place):
+    file = place.root / "runtimes" / os.fsdecode(b"a\xff.yaml")
+    for read in (FILES, 0):
+        file.write_text(runtime().replace("name: torch\n", "name: own\n"))
+        assert place.trainform("check").out == "26 current\n"
+        assert len(place.read) == read
 
 
 def test_without_a_look_at_its_own_code_trainform_keeps_no_cache(place, monkeypatch):

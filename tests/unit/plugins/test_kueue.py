@@ -233,7 +233,7 @@ def test_multikueue_hands_on_no_pod_group(settings):
 
 
 MPI = {"mlPolicy": {"numNodes": 1, "mpi": {"mpiImplementation": "OpenMPI"}}}
-GANG = {"podGroupPolicy": {"coscheduling": {}}}
+GANG: dict[str, Any] = {"podGroupPolicy": {"coscheduling": {}}}
 WITHOUT_GANG = "use a runtime without podGroupPolicy: Kueue admits all pods at once"
 
 

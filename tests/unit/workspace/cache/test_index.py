@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ ASKS = (Ask("team-a", 2, {"cpu": 10**9}), Ask("team-a", 1, {}))
 LLM, VIT, BERT = ("prod", "ml", "llm"), ("prod", "ml", "vit"), ("test", "nlp", "bert")
 
 
-def facts(name: str, pins: Pins = PINS, proof: Proof = Proof.CURRENT, **found: object) -> JobFacts:
+def facts(name: str, pins: Pins = PINS, proof: Proof = Proof.CURRENT, **found: Any) -> JobFacts:
     return JobFacts(f"jobs/{name}.yaml", (f"jobset-{name}.yaml", "extra.yaml"), pins, proof, **found)
 
 
