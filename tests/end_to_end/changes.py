@@ -233,6 +233,18 @@ def an_environment_of_its_own_namespace(place: Repository) -> None:
     place.write("environments/prod/environment.yaml", environment() + "  namespace: other\n")
 
 
+def an_environment_that_selects_by_label(place: Repository) -> None:
+    """None of the jobs has the label."""
+    place.write(
+        "environments/prod/environment.yaml", environment() + "  jobs: {selector: {matchLabels: {team: research}}}\n"
+    )
+
+
+def an_environment_changes_and_the_snapshots_are_gone(place: Repository) -> None:
+    edit_an_environment(place)
+    a_snapshot_is_gone(place)
+
+
 def other_values(place: Repository) -> None:
     place.write("jobs/made.yaml.j2", job("made").replace("numNodes: 2", "numNodes: {{ env.nodes }}"))
     place.write("environments/prod/environment.yaml", environment() + "  values: {nodes: 3}\n")
@@ -289,4 +301,5 @@ ALL += [every_job, a_link_that_leads_out, a_folder_that_leads_out, jobs_behind_a
 ALL += [output_behind_a_link, a_part_of_a_checkout, other_attributes]
 FEW += [add_a_manifest, edit_a_lock, a_run_was_interrupted, a_comment, another_file_of_the_same_bytes]
 ALL += [an_environment_goes, an_environment_of_its_own_namespace, other_values, settings_of_output, a_link_for_a_folder]
+ALL += [an_environment_that_selects_by_label, an_environment_changes_and_the_snapshots_are_gone]
 ALL += [output_outside_of_the_repository, locks_outside_of_the_repository, a_snapshot_is_edited, a_key_in_the_clear]

@@ -13,8 +13,19 @@ from typing import NamedTuple
 
 import pytest
 
-from end_to_end.changes import ALL, FEW, delete, edit, edit_by_hand, edit_the_runtime, every_job, write_jobs
-from support.repositories import Repository, job, runtime
+from end_to_end.changes import (
+    ALL,
+    FEW,
+    delete,
+    edit,
+    edit_an_environment,
+    edit_by_hand,
+    edit_the_runtime,
+    every_job,
+    nothing,
+    write_jobs,
+)
+from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
 from trainform.io import cache_file
 from trainform.workspace import discovery, parallel
@@ -139,9 +150,30 @@ def test_a_change_that_may_concern_any_job_is_found(place, change):
 
 
 def test_nothing_is_read_where_nothing_changed(place):
-    for words in ("render", "check", "check --base HEAD"):
-        assert place.trainform(*words.split()).code == 0
+    for words, out in (
+        ("render", "26 jobs unchanged\n"),
+        ("check", "26 current\n"),
+        ("check --base HEAD", "26 current\n"),
+    ):
+        assert place.trainform(*words.split()) == (0, out, "")
         assert place.read == []
+
+
+def test_a_check_needs_nothing_that_only_a_render_finds_out(place):
+    place.cache.unlink()
+    for read in (FILES, 0):
+        assert place.trainform("check").out == "26 current\n"
+        assert len(place.read) == read
+
+
+def test_a_shard_counts_no_job_of_another_one(place):
+    told = [place.trainform("render", "--shard", f"{number}/2").out for number in (1, 2)]
+    assert all(out.endswith(" jobs unchanged\n") for out in told)
+    assert sum(int(out.split()[0]) for out in told) == 26
+
+
+def test_a_run_with_nothing_to_tell_does_not_even_look_at_what_jobs_share(place, monkeypatch):
+    monkeypatch.delattr("trainform.workspace.build.map_chunks")
     assert place.trainform("render").out == "26 jobs unchanged\n"
 
 
@@ -258,6 +290,18 @@ def test_one_job_of_a_file_that_is_gone_is_seen(place):
     place.assert_alike(*READING, "render")
 
 
+def test_what_is_wrong_with_frozen_jobs_is_told_by_each_check(place):
+    """Their manifests are as their lockfiles say, so that the cache could take them for good."""
+    steps = "      replicatedJobs:\n"
+    place.write("runtimes/torch.yaml", runtime().replace(steps, f"      ttlSecondsAfterFinished: 60\n{steps}"))
+    assert place.trainform("upgrade", "--all").code == 0
+    place.write("runtimes/torch.yaml", runtime())
+    place.write("environments/prod/environment.yaml", environment(engine="argocd"))
+    first = place.trainform("check")
+    assert (first.code, first.err.count("error TF620")) == (2, 13)
+    assert place.trainform("check") == first
+
+
 # What deceives git does not deceive the cache: each of these makes git overlook an edit of what is rendered.
 
 
@@ -362,6 +406,16 @@ def forged(place: Place, **entries: object) -> None:
     cache_file.write(str(place.root), "cache", {**known, **entries})
 
 
+def test_what_jobs_request_is_not_believed_without_a_cache(place):
+    edit(place)
+    told = place.trainform("diff", "--no-cache")
+    jobs = (cache_file.read(str(place.root), "cache") or {})["jobs"]
+    asks = [[{**ask, "pods": ask["pods"] + 100} for ask in each] for each in jobs["asks"]]
+    assert asks
+    forged(place, jobs={**jobs, "asks": asks})
+    assert place.trainform("diff", "--no-cache") == told
+
+
 @pytest.mark.parametrize("entry", [{"made": {"format": 99}}, {"made": None}, {"inputs": "other"}])
 def test_a_cache_of_another_format_or_of_other_inputs_is_none(place, entry):
     forged(place, **entry)
@@ -371,6 +425,22 @@ def test_a_cache_of_another_format_or_of_other_inputs_is_none(place, entry):
 def test_a_cache_of_another_version_is_none(place, monkeypatch):
     monkeypatch.setattr(cache, "__version__", "0.0.9")
     assert_unknown(place)
+
+
+def test_a_runtime_whose_file_has_a_name_that_is_no_text_counts_as_any_other(place):
+    file = place.root / "runtimes" / os.fsdecode(b"a\xff.yaml")
+    for read in (FILES, 0):
+        file.write_text(runtime().replace("name: torch\n", "name: own\n"))
+        assert place.trainform("check").out == "26 current\n"
+        assert len(place.read) == read
+
+
+def test_without_a_look_at_its_own_code_trainform_keeps_no_cache(place, monkeypatch):
+    """As when it is imported from an archive: nobody would notice that it changed."""
+    monkeypatch.setattr(cache, "files_of", lambda module: [f"{place.root}/none"])
+    monkeypatch.setattr(cache, "_own_code", cache._own_code.__wrapped__)
+    place.trainform("check")
+    assert len(set(place.read)) == FILES
 
 
 def test_a_cache_from_another_path_is_none(place, tmp_path):
@@ -409,8 +479,18 @@ def test_what_a_run_wrote_is_read_by_the_next(place):
     assert place.read == []
 
 
-@pytest.mark.parametrize("words", ["render --env prod", "render job-3", "check --env prod", "check --shard 1/2"])
-def test_a_run_about_a_part_leaves_no_cache(place, words):
+@pytest.mark.parametrize(
+    "words",
+    [
+        "render --env prod",
+        "render job-3",
+        "check --env prod",
+        "check --shard 1/2",
+        "render --no-cache",
+        "check --no-cache",
+    ],
+)
+def test_a_run_about_a_part_or_without_a_cache_leaves_none(place, words):
     place.cache.unlink()
     assert place.trainform(*words.split()).code == 0
     assert not place.cache.exists()
@@ -471,11 +551,13 @@ def test_a_fresh_clone_is_rendered_as_if_every_file_were_parsed(place, change, t
     assert place.tree() == place.tree(copy)
 
 
-def test_a_fresh_clone_parses_nothing_that_did_not_change(place, monkeypatch):
+@pytest.mark.parametrize("change", [edit, edit_an_environment, edit_the_runtime], ids=lambda change: change.__name__)
+def test_a_fresh_clone_parses_nothing_that_did_not_change(place, change):
+    """What holds two documents is parsed. An Environment decides on a job if it selects other ones."""
     place.cache.unlink()
-    edit(place)
+    change(place)
     assert place.trainform("render").code == 0
-    assert set(place.read) == {"jobs/job-3.yaml", "jobs/two.yaml"}  # what holds two documents is parsed
+    assert set(place.read) == {"jobs/two.yaml", *(["jobs/job-3.yaml"] if change is edit else [])}
 
 
 def test_lockfiles_without_the_digest_of_their_source_are_kept(place):
@@ -486,13 +568,30 @@ def test_lockfiles_without_the_digest_of_their_source_are_kept(place):
     assert place.tree() == before
 
 
+def test_frozen_jobs_of_which_nothing_is_known_are_read_once(place):
+    """They count as jobs of their environment: nothing must be read again to find some."""
+    without_source_digests(place.root)
+    place.cache.unlink()
+    assert place.trainform("render").out == "26 jobs unchanged\n"
+    assert len(place.read) == FILES
+
+
+@pytest.mark.parametrize("change", [nothing, every_job], ids=["frozen", "changed"])
+def test_a_check_reads_each_file_once(place, change):
+    """Jobs count for their own environment, so that nothing is read again to find some."""
+    shutil.rmtree(place.root / "environments/test")
+    change(place)
+    place.trainform("check", "--no-cache")
+    assert len(place.read) == FILES
+
+
 def test_check_believes_no_digest_of_a_lockfile(place):
     """A TrainJob that was changed, with a lockfile that says that it was rendered from these very bytes."""
     place.cache.unlink()
     edit(place)
     data = (place.root / "jobs/job-3.yaml").read_bytes()
-    for environment in ("prod", "test"):
-        lock = place.root / f".trainform/locks/{environment}/ml/job-3.lock"
+    for name in ("prod", "test"):
+        lock = place.root / f".trainform/locks/{name}/ml/job-3.lock"
         tree = json.loads(lock.read_text())
         lock.write_text(json.dumps({**tree, "sourceDigest": hashlib.sha256(data).hexdigest()}))
     assert place.trainform("check").code == 1

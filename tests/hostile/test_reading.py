@@ -14,6 +14,7 @@ from support.repositories import Repository, environment, job, runtime
 from trainform.cli.main import run
 
 JOBSET = "rendered/prod/ml/llm/jobset-llm.yaml"
+KEEPER = "rendered/prod/ml/.gitkeep"
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4d" * 32 + "\nsize 12345\n"
 
 
@@ -62,6 +63,24 @@ def test_a_manifest_that_git_converts(place, file, line):
     code, printed = place.trainform("check")
     assert code == 2
     assert "error TF734: git converts this file on checkout" in printed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "first", "files"),
+    [
+        (JOBSET, JOBSET, "this file"),
+        ("rendered/prod/ml/**", KEEPER, "this file and 1 other file"),
+        ("rendered/**", KEEPER, "this file and 2 other files"),
+    ],
+)
+def test_one_of_the_files_that_git_converts_is_named_and_the_others_are_counted(place, pattern, first, files):
+    place.write("rendered/prod/z.txt", "")
+    place.write(".gitattributes", f"{pattern} ident\n")
+    place.commit()
+    assert (
+        f"{first}: error TF734: git converts this file on checkout (ident=set), so the commit holds other bytes than "
+        f"were checked\n  help: remove the attribute from .gitattributes: it applies to {files}\n"
+    ) in place.trainform("check")[1]
 
 
 def test_an_encoding_makes_the_commit_differ_from_what_was_checked(place):

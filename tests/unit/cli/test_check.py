@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from support.golden import ROOT as GOLDEN
-from support.repositories import job
+from support.repositories import environment, job
 
 FOLDER = "rendered/default/ml/llm"
 JOBSET = f"{FOLDER}/jobset-llm.yaml"
@@ -109,6 +109,54 @@ def test_a_file_of_no_job_is_foreign(rendered, trainform, file):
     (rendered / file).write_text("kind: JobSet\n")
     code, ((_, state, files),) = found(trainform)
     assert (code, state, files) == (1, "foreign", [file])
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("rendered/x.yaml", ["", "", ""]),
+        ("rendered/default/x.yaml", ["default", "", ""]),
+        ("rendered/default/ml/x.yaml", ["default", "ml", ""]),
+        ("rendered/default/old/llm/x.yaml", ["default", "old", "llm"]),
+        ("rendered/old/ml/a/b/x.yaml", ["old", "ml", "a"]),
+    ],
+)
+def test_the_path_of_a_foreign_file_tells_its_environment_namespace_and_job(rendered, trainform, file, place):
+    (rendered / file).parent.mkdir(parents=True, exist_ok=True)
+    (rendered / file).write_text("kind: JobSet\n")
+    jobs = json.loads(trainform("check", "--format", "json").out)["jobs"]
+    (foreign,) = (each for each in jobs if each["state"] == "foreign")
+    assert [foreign[key] for key in ("environment", "namespace", "name")] == place
+
+
+def test_a_folder_that_an_earlier_setting_named_belongs_to_no_environment(rendered, trainform):
+    (rendered / "trainform.yaml").write_text("rendered: manifests\n")
+    jobs = json.loads(trainform("check", "--format", "json").out)["jobs"]
+    (foreign,) = (each for each in jobs if each["state"] == "foreign")
+    assert (foreign["environment"], foreign["name"], foreign["files"]) == ("", "", ["rendered"])
+
+
+def test_jobs_are_told_by_name_and_then_what_is_no_job(rendered, trainform):
+    text = (rendered / "jobs/llm.yaml").read_text()
+    for name in ("alpha", "zeta"):
+        (rendered / f"jobs/{name}.yaml").write_text(text.replace("llm", name))
+    assert trainform("render").code == 0
+    (rendered / "jobs/alpha.yaml").unlink()
+    (rendered / "jobs/zeta.yaml").write_text(text.replace("llm", "zeta").replace("numNodes: 2", "numNodes: 3"))
+    (rendered / "rendered/default/aa/aa").mkdir(parents=True)
+    (rendered / "rendered/default/aa/aa/x.yaml").write_text("kind: JobSet\n")
+    told = [(name, state) for name, state, _ in found(trainform)[1]]
+    assert told == [("alpha", "orphan"), ("zeta", "stale"), ("aa", "foreign")]
+
+
+def test_with_an_environment_only_its_foreign_files_are_told(root, trainform):
+    for name in ("prod", "test"):
+        (root / f"environments/{name}").mkdir(parents=True)
+        (root / f"environments/{name}/environment.yaml").write_text(environment().replace("prod", name))
+    assert trainform("render").code == 0
+    for name in ("prod", "test"):
+        (root / f"rendered/{name}/x.yaml").write_text("kind: JobSet\n")
+    assert found(trainform, "--env", "prod") == (1, [("", "foreign", ["rendered/prod/x.yaml"])])
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,14 @@ def test_a_job_that_is_gone_is_no_strangers_for_any_shard(two_jobs, trainform, s
     assert (ran.code, ran.err) == (0, "")
 
 
+def test_a_job_whose_file_moved_is_kept_with_a_lock_that_names_its_new_file(two_jobs, trainform):
+    lock = two_jobs / ".trainform/locks/default/ml/other.lock"
+    before = json.loads(lock.read_text())
+    (two_jobs / "jobs/other.yaml").rename(two_jobs / "jobs/moved.yaml")
+    assert trainform("render").out == "1 job re-pinned, files unchanged\n1 job unchanged\n"
+    assert json.loads(lock.read_text()) == {**before, "source": "jobs/moved.yaml"}
+
+
 def test_with_a_job_nothing_is_removed(two_jobs, trainform):
     (two_jobs / "jobs" / "other.yaml").unlink()
     assert trainform("render", "llm").out == "1 job unchanged\n"
@@ -236,6 +244,20 @@ def test_a_file_that_is_edited_to_what_it_would_become_is_no_error(two_jobs, tra
     assert (two_jobs / OTHER).read_text() != text
     lock.write_text(before)
     assert trainform("render").code == 0
+
+
+def test_a_missing_manifest_that_would_be_another_today_is_not_written(two_jobs, trainform):
+    lock = two_jobs / ".trainform/locks/default/ml/other.lock"
+    tree = json.loads(lock.read_text())
+    lock.write_text(json.dumps({**tree, "files": dict.fromkeys(tree["files"], "0" * 64)}))
+    (two_jobs / OTHER).unlink()
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(
+        f"{OTHER}: error TF713: is missing, and trainform and its plugins, as installed, do not render it as it was\n"
+        f"  help: restore it: `git checkout -- {OTHER}`; or run `trainform upgrade ml/other`\n"
+    )
+    assert not (two_jobs / OTHER).exists()
 
 
 def test_a_lost_lock_is_written_again_where_the_files_are_right(two_jobs, trainform):
@@ -322,6 +344,23 @@ def test_a_full_disk_is_told_and_leaves_the_old_state(two_jobs, trainform, monke
     assert trainform("render").out == f"wrote {JOBSET}\n1 job unchanged\n"
 
 
+@pytest.mark.parametrize("planned", ["build.add_shared_files", "chunk.behind"])
+@pytest.mark.parametrize(
+    ("named", "place"), [(["rendered/default"], "rendered/default"), ([], "trainform")], ids=["named", "unnamed"]
+)
+def test_what_cannot_be_read_while_a_run_is_planned_is_told_and_stops_it(
+    root, trainform, monkeypatch, planned, named, place
+):
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error", *named)
+
+    monkeypatch.setattr(f"trainform.workspace.{planned}", fail)
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"{place}: error TF701: cannot be read: Input/output error\n")
+    assert not (root / "rendered").exists()
+
+
 def test_git_is_told_what_is_generated(root, trainform):
     trainform("render")
     assert "rendered/** -text -merge linguist-generated=true\n" in (root / ".gitattributes").read_text()
@@ -385,6 +424,18 @@ def test_state_is_never_written_through_a_link_out_of_the_repository(root, tmp_p
     assert "leads out of the repository" in ran.err
     assert [each.name for each in outside.iterdir()] == ["x~old"]
     assert not (root / "rendered").exists()
+
+
+@pytest.mark.parametrize("command", ["render", "upgrade --all"])
+@pytest.mark.parametrize("link", [".trainform", ".trainform/locks", ".trainform/snapshots"])
+def test_a_folder_of_state_that_leads_out_of_the_repository_is_refused_first(
+    root, tmp_path_factory, trainform, link, command
+):
+    """Before anything is planned: an upgrade, which finds no job there, would say that all is well."""
+    (root / link).parent.mkdir(exist_ok=True)
+    (root / link).symlink_to(tmp_path_factory.mktemp("outside"))
+    said = f"Error: {link} leads out of the repository: remove the link\n"
+    assert trainform(*command.split()) == (2, "", said)
 
 
 def test_the_root_may_be_a_relative_path_and_a_link(root, trainform, monkeypatch):

@@ -284,6 +284,22 @@ def test_snapshots_that_the_last_job_leaves_stay(place):
     assert len([path for path in whole if "snapshots" in str(path)]) == 2
 
 
+@pytest.mark.parametrize("arguments", [("render",), ("upgrade", "--all")], ids=" ".join)
+def test_the_first_shard_writes_the_snapshots_of_the_other_shards_jobs(place, arguments):
+    """Each job has a runtime of its own, which an upgrade finds changed."""
+    for number in range(12):
+        place.write(f"runtimes/own-{number}.yaml", runtime(f"own-{number}"))
+        place.write(
+            f"jobs/team-{number % 3}/job-{number}.yaml", job(f"job-{number}", runtimeRef={"name": f"own-{number}"})
+        )
+    if arguments != ("render",):
+        assert place.trainform("render").code == 0
+        for number in range(12):
+            place.write(f"runtimes/own-{number}.yaml", runtime(f"own-{number}", "registry.example.com/train:2"))
+    whole = place.run(*arguments, sliced=False)[1]
+    assert_same(merged(place, *arguments), ([0, 0, 0], whole))
+
+
 def test_a_job_stays_in_its_shard_whatever_else_is_there(place):
     def jobs():
         return {

@@ -14,6 +14,7 @@ BLOCK, RACK, HOST = "example.com/block", "example.com/rack", "kubernetes.io/host
 
 TOPOLOGY = fact("Topology", "default", {"levels": [{"nodeLabel": level} for level in (BLOCK, RACK, HOST)]})
 FLAVOR = fact("ResourceFlavor", "gpu", {"nodeLabels": {"gpu": "h100"}, "topologyName": "default"})
+HIGH = {key: part for key, part in fact("WorkloadPriorityClass", "high").items() if key != "spec"} | {"value": 1}
 LOCAL_QUEUE = fact("LocalQueue", "team-a", {"clusterQueue": "all"}, namespace="team-a")
 
 
@@ -50,8 +51,8 @@ def test_without_an_environment_nothing_is_labelled_or_checked():
 
 
 def test_the_environment_labels_the_jobset():
-    result = kueue(*FACTS, settings={"maxExecTimeSeconds": 60})
-    assert labels(result) == {QUEUE: "team-a", TIME: "60"}
+    result = kueue(*FACTS, HIGH, settings={"maxExecTimeSeconds": 60, "priorityClass": "high"})
+    assert labels(result) == {QUEUE: "team-a", TIME: "60", PRIORITY: "high"}
     assert codes(result, "error", "warning", "info") == []
 
 
@@ -135,8 +136,7 @@ def test_a_missing_fact_is_a_warning_in_an_environment():
 
 
 def test_a_priority_class_is_among_the_declared():
-    facts = (*FACTS, {**fact("WorkloadPriorityClass", "high"), "value": 1})
-    facts[-1].pop("spec")
+    facts = (*FACTS, HIGH)
     assert codes(kueue(*facts, settings={"priorityClass": "high"})) == []
     assert the(kueue(*facts, settings={"priorityClass": "hihg"}), "TF352")["hint"] == 'did you mean "high"?'
 
@@ -232,6 +232,31 @@ def test_multikueue_hands_on_no_pod_group(settings):
     assert error["field"] == ("spec.scheduling.kueue.multiKueue" if settings else "spec.managedBy")
 
 
+MPI = {"mlPolicy": {"numNodes": 1, "mpi": {"mpiImplementation": "OpenMPI"}}}
+GANG: dict[str, Any] = {"podGroupPolicy": {"coscheduling": {}}}
+WITHOUT_GANG = "use a runtime without podGroupPolicy: Kueue admits all pods at once"
+
+
+@pytest.mark.parametrize("settings", [{"multiKueue": True}, {}], ids=["environment", "job"])
+@pytest.mark.parametrize(
+    ("runtime", "behind", "hint"),
+    [
+        (MPI, "ConfigMap/llm-mpi-hostfile, Secret/llm-mpi-ssh-auth",
+         "create them in the worker clusters, or use a runtime that needs none"),
+        (GANG, "PodGroup/llm", WITHOUT_GANG),
+        ({**MPI, **GANG}, "ConfigMap/llm-mpi-hostfile, PodGroup/llm, Secret/llm-mpi-ssh-auth",
+         f"{WITHOUT_GANG}; create the others in the worker clusters, or use a runtime that needs none"),
+    ],
+    ids=["mpi", "gang", "both"],
+)  # fmt: skip
+def test_what_multikueue_leaves_behind_is_named_with_its_remedy(settings, runtime, behind, hint):
+    job = {} if settings else {"managedBy": "kueue.x-k8s.io/multikueue"}
+    error = the(kueue(settings=settings, job=job, runtime=runtime, nodes=1), "TF357")
+    assert error["message"] == f"MultiKueue copies only the JobSet, but its pods also need {behind}"
+    assert (error["hint"], error["objectField"]) == (hint, "spec.managedBy")
+    assert [each["environment"] for each in error["jobs"]] == (["prod"] if settings else [])
+
+
 def test_the_gang_of_the_environment_is_what_to_change_under_multikueue():
     result = compiled(
         TOPOLOGY, scheduling={"kueue": {"localQueue": "team-a", "multiKueue": True}, "gang": {"scheduler": "volcano"}}
@@ -244,6 +269,29 @@ def test_the_gang_of_the_environment_is_what_to_change_under_multikueue():
 @pytest.mark.parametrize("time", ["0", "1d", "1.5", ""])
 def test_a_time_limit_is_a_number(time):
     assert codes(kueue(labels={TIME: time}), "error") == ["TF359"]
+
+
+@pytest.mark.parametrize("environment", [None, {}], ids=["no environment", "environment without kueue"])
+def test_a_label_is_told_where_it_was_written(environment):
+    """In the TrainJob, whose own jobs need no mention, else in the runtime."""
+    error = the(compiled(labels={TIME: "0"}, environment=environment), "TF359")
+    assert (error["field"], error["jobs"]) == (f"metadata.labels.{TIME}", [])
+    error = the(compiled(template={TIME: "0"}, environment=environment), "TF359")
+    assert error["field"] == f"spec.template.metadata.labels.{TIME}"
+    assert [each["name"] for each in error["jobs"]] == ["llm"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "cluster", "code", "field"),
+    [
+        ({"priorityClass": "high"}, {}, "TF563", "priorityClass"),
+        ({"maxExecTimeSeconds": 60}, {"kueue": "0.8"}, "TF356", "maxExecTimeSeconds"),
+    ],
+)
+def test_a_label_of_the_environment_is_told_there(settings, cluster, code, field):
+    found = the(kueue(settings=settings, cluster=cluster), code)
+    assert found["field"] == f"spec.scheduling.kueue.{field}"
+    assert [each["environment"] for each in found["jobs"]] == ["prod"]
 
 
 def test_settings_without_a_queue_have_no_effect():

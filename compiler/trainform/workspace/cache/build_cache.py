@@ -57,7 +57,7 @@ class BuildCache:
         self._identities: dict[JobId, int] = {}
 
     @classmethod
-    def open(cls, workspace: Workspace, *, enabled: bool = True) -> BuildCache:
+    def open(cls, workspace: Workspace, *, enabled: bool) -> BuildCache:
         """Open the cache: disabled if not `enabled`, outside git, or if git's folder is read-only."""
         is_usable = enabled and _own_code() is not None
         return cls(workspace, cache_file.clock(workspace.repository.root) if is_usable else None)
