@@ -15,7 +15,7 @@ from trainform.local.job import every_pod_listens, planner
 from trainform.local.plan.model import LocalRun
 from trainform.local.plan.references import NotHere, Values
 from trainform.local.sandbox import Level, RunSandbox, choose, loopback_addresses
-from trainform.local.supervisor import Supervisor, no_process_left
+from trainform.local.supervisor import Supervisor, no_process_left, signals_restored
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob
@@ -37,7 +37,7 @@ class Ready:
         folder = RunFolder.make()
         supervisor = Supervisor(self.plan, self.sandbox, folder, devices.Devices.of(self.devices), output)
         try:
-            with no_process_left():
+            with no_process_left(), signals_restored():
                 return asyncio.run(supervisor.run(timeout))
         finally:
             if keep:

@@ -28,6 +28,23 @@ TIMED_OUT = 124
 """Exit code if a deadline passed, as that of the command `timeout`."""
 
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+"""What ends a run early. SIGPIPE says that nobody reads the output any more."""
+
+
+@contextlib.contextmanager
+def signals_restored() -> Iterator[None]:
+    """Handle signals as before once the event loop is closed: asyncio leaves their defaults, and SIGPIPE's ends the
+    process of whoever writes to a closed connection later."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
+
+
 class _PodStopped(Exception):
     """A policy ends the pod, and perhaps its Job."""
 
@@ -58,8 +75,7 @@ class Supervisor:
             return 128 + stopped[0] if stopped else 1
 
     def _stop_on_signals(self, running: asyncio.Future[int]) -> list[int]:
-        """The first signal is passed on to every container, the second kills them; the signals that came. SIGPIPE
-        says that nobody reads the output any more."""
+        """The first signal is passed on to every container, the second kills them; the signals that came."""
         came: list[int] = []
 
         def stop(number: signal.Signals) -> None:
@@ -71,7 +87,7 @@ class Supervisor:
             self.stopping.signal = signal.SIGTERM if number == signal.SIGPIPE else number
             running.cancel()
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, stop, number)
         return came
 
