@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,9 +11,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pytest_lsp import LanguageClient, make_test_lsp_client
 
-from support.measured import command_of_trainform
-
-COMMAND = (*command_of_trainform(), "lsp")
+COMMAND = (sys.executable, "-m", "trainform", "lsp")
 PATIENCE = 30.0
 """Seconds that a loaded machine may take."""
 
