@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -216,6 +217,8 @@ def _within(seconds: float, call: Callable[[], Result]) -> Result:
     process: nothing else ends a read in every state of a connection, such as an endless row of `100 Continue`."""
 
     def work(answer: Future[Result]) -> None:
+        if hasattr(signal, "SIGPIPE"):  # which ends a command where nobody reads its output; here it is an error
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
         try:
             answer.set_result(call())
         except BaseException as error:
