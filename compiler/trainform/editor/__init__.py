@@ -3,14 +3,13 @@
 An editor speaks the Language Server Protocol with one process, which lives as long as the editor and holds what it
 knows of each repository in memory. The room has four kinds of modules.
 
-`serving.py` runs a client, and three modules know its protocol: `server.py` takes buffers and tells findings,
-`wiring.py` answers requests, `previews.py` shows rendered manifests. They turn messages into calls of plain
-functions, and plain answers into the protocol's types. Nothing else imports pygls or lsprotocol, so that everything
-else can be tested, and used, without a server.
+`protocol/` is the only folder that imports pygls or lsprotocol. Its modules turn messages into calls of plain
+functions, and plain answers into the protocol's types, so that all else can be tested, and used, without a server.
 
 `project.py` holds one repository: the open buffers, and what every job file last said. A keystroke compiles the job
 that it concerns; a change of something that jobs share compiles all of them again, those of open files first, in the
-background. `project.py` gives a `RepositorySnapshot` to whoever asks.
+background. `units.py` has what is compiled at once, and kept. `project.py` gives a `RepositorySnapshot` to whoever
+asks.
 
 `snapshot.py` is what a feature sees: a `RepositorySnapshot` never changes. It reads the open buffers, not the disk, and
 parses and compiles a file when it is first asked about it.

@@ -12,32 +12,36 @@ import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import in_order
 from trainform.editor.names import FileNames
-from trainform.editor.snapshot import JobEntry, RepositorySnapshot, read_names
+from trainform.editor.snapshot import RepositorySnapshot, read_names
+from trainform.editor.units import (
+    CompiledUnit,
+    Findings,
+    ObjectPlace,
+    by_file,
+    compiled,
+    in_one_piece,
+    offering,
+    together,
+)
 from trainform.io.paths import BASELINE, FOLDER, LOCKS
 from trainform.io.repository import ENDINGS
 from trainform.io.settings import Settings
 from trainform.source.part import forget_nodes
-from trainform.workspace.behind import merge
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.parallel import Chunk, leaves_questions, slices
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import Validation, merged, seen_together, validate_chunk
+from trainform.workspace.validate import merged, seen_together
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
-    from trainform.source import Document
-    from trainform.workspace.inputs import EnvironmentInputs
 
 STEP = 10
 """Files that are compiled in one step in the background: a keystroke waits that long at most."""
-
-Findings = dict[str, list[Diagnostic]]
-"""Problems by file, in order; those of no file at the empty name."""
 
 
 class Buffers(dict[str, bytes]):
@@ -50,29 +54,6 @@ class Buffers(dict[str, bytes]):
     def get(self, file: str, default: object = None) -> bytes | None:  # type: ignore[override]
         self.asked.add(file)
         return super().get(file)
-
-
-class ObjectPlace(NamedTuple):
-    """An object that no file of a TrainJob holds, in one Environment."""
-
-    environment: str
-    file: str
-    start: int
-    prefix: tuple[str | int, ...]
-
-
-class CompiledUnit(NamedTuple):
-    """What the compile of some job files said. `read` are the files that it depends on; `taken` are the objects in
-    other files that its jobs took, `offered` those of a unit without jobs. `is_settled`: nothing in a unit without
-    jobs is wrong apart from these objects."""
-
-    validation: Validation
-    findings: Findings
-    jobs: Sequence[JobEntry]
-    read: frozenset[str]
-    taken: frozenset[ObjectPlace] = frozenset()
-    offered: frozenset[ObjectPlace] = frozenset()
-    is_settled: bool = True
 
 
 UnitFiles = tuple[str, ...]
@@ -257,7 +238,7 @@ class Project:
         self._is_outdated = False
         buffers = Buffers(self._texts)
         workspace = discover(self.root, unsaved=buffers)
-        first = _compiled(workspace, workspace.read([]), Chunk([], first=True), buffers.asked)
+        first = compiled(workspace, workspace.read([]), Chunk([], first=True), buffers.asked)
         digests = {file: _digest(workspace, file) for file in sorted({*first.read, BASELINE})}
         has_changed = digests != self._digests
         self._workspace, self._digests, self._snapshot = workspace, digests, None
@@ -308,10 +289,10 @@ class Project:
         if key[0] in self._lone_near(key[0]):
             environments = workspace.read(key)
             if not any(each.train_jobs() for each in environments):
-                return _offering(key[0], environments, buffers.asked)
+                return offering(key[0], environments, buffers.asked)
         beside = {file for folder in {*map(posixpath.dirname, key)} for file in self._lone.get(folder, ())}
         environments = workspace.read(key, beside=sorted(beside.difference(key)))
-        return _compiled(workspace, environments, Chunk(key, first=False), buffers.asked)
+        return compiled(workspace, environments, Chunk(key, first=False), buffers.asked)
 
     def _put(self, key: UnitFiles, unit: CompiledUnit) -> None:
         before = self._drop(key)
@@ -345,11 +326,11 @@ class Project:
         units, now = [*self._units.values()], self._now
         was_in_one_piece = self._in_one_piece is not None
         if self._concern_each_other(units):
-            whole = validate_chunk(now, ALL, now.read(), Chunk()).validation
-            self._in_one_piece = _by_file(merged([whole], now, ALL).diagnostics)
+            whole = in_one_piece(now)
+            self._in_one_piece = by_file(merged([whole], now, ALL).diagnostics)
             forget_nodes()
         else:
-            before, self._across = self._across, _by_file(seen_together(_together(units), now, ALL))
+            before, self._across = self._across, by_file(seen_together(together(units), now, ALL))
             self._in_one_piece = None
             self._stale |= {file for file in {*before, *self._across} if before.get(file) != self._across.get(file)}
         if was_in_one_piece or self._in_one_piece is not None:
@@ -384,41 +365,6 @@ class Project:
         return told[0] if len(told) == 1 else in_order(each for part in told for each in part)
 
 
-def _compiled(
-    workspace: Workspace, environments: list[EnvironmentInputs], chunk: Chunk, asked: set[str]
-) -> CompiledUnit:
-    """What a chunk says, without anything that keeps its documents in memory."""
-    validation, outcome, _ = validate_chunk(workspace, ALL, environments, chunk)
-    findings, validation.diagnostics = _by_file(validation.diagnostics), []
-    index = tuple(
-        JobEntry(
-            (job.environment, job.namespace, job.name),
-            job.document.file,
-            job.runtime and job.runtime.key,
-            job.patches,
-        )
-        for job in outcome.jobs
-    )
-    own = {*(chunk.files or ())}
-    taken = frozenset(
-        _place(each.name, document)
-        for each in environments
-        for job in each.train_jobs()
-        for document in job.beside
-        if document.file not in own
-    )
-    return CompiledUnit(validation, findings, index, frozenset(asked), taken)
-
-
-def _offering(file: str, environments: Iterable[EnvironmentInputs], asked: set[str]) -> CompiledUnit:
-    """A file of objects that TrainJobs in other files may take."""
-    offered, is_settled = set[ObjectPlace](), True
-    for each in environments:
-        offered |= {_place(each.name, document) for document in each.sources.documents if document.file == file}
-        is_settled &= not any(problem.file == file for problem in each.sources.diagnostics)
-    return CompiledUnit(Validation(), {}, (), frozenset(asked), offered=frozenset(offered), is_settled=is_settled)
-
-
 def _with_folders(files: Iterable[str]) -> set[str]:
     """Files, and the folders above each."""
     found = set[str]()
@@ -436,27 +382,6 @@ def _forget(known: dict[str, Any], path: str, *, below: bool) -> None:
             del known[file]
 
 
-def _place(environment: str, document: Document) -> ObjectPlace:
-    return ObjectPlace(environment, document.file, document.part.start, document.prefix)
-
-
 def _digest(workspace: Workspace, file: str) -> bytes:
     data = workspace.repository.read(file)
     return hashlib.sha256(data if isinstance(data, bytes) else repr(data).encode(errors="replace")).digest()
-
-
-def _together(units: Iterable[CompiledUnit]) -> Validation:
-    """What the units say that only means something together."""
-    whole = Validation()
-    for unit in units:
-        whole.jobs |= unit.validation.jobs
-        whole.judged.add(unit.validation.judged)
-    whole.behind = merge(unit.validation.behind for unit in units)
-    return whole
-
-
-def _by_file(diagnostics: Iterable[Diagnostic]) -> Findings:
-    found: Findings = {}
-    for each in in_order(diagnostics):
-        found.setdefault(each.file, []).append(each)
-    return found

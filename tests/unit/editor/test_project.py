@@ -42,7 +42,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         found.append(("everything",) if chunk.files is None else tuple(chunk.files))
         return validate_chunk(workspace, shard, environments, chunk)
 
-    monkeypatch.setattr("trainform.editor.project.validate_chunk", watched)
+    monkeypatch.setattr("trainform.editor.units.validate_chunk", watched)
     return found
 
 
@@ -156,7 +156,7 @@ def test_an_error_of_a_plugin_is_told_once(root, monkeypatch):
         raise InvocationError("plugin acme does not load")
 
     project = Project(str(root))
-    monkeypatch.setattr("trainform.editor.project.validate_chunk", fails)
+    monkeypatch.setattr("trainform.editor.units.validate_chunk", fails)
     with pytest.raises(InvocationError):
         project.step()
     assert project.is_settled
