@@ -18,7 +18,11 @@ QUEUED = "  scheduling: {kueue: {localQueue: team}}\n"
 
 @pytest.fixture
 def repository(root: Path, trainform) -> Repository:
-    """A rendered job in a queue."""
+    return rendered_in_queue(root, trainform)
+
+
+def rendered_in_queue(root: Path, trainform) -> Repository:
+    """A repository with a rendered job in a queue."""
     found = Repository(root)
     found.write("environments/prod/environment.yaml", environment() + QUEUED)
     found.write("runtimes/torch.yaml", runtime())

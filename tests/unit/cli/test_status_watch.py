@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from support.api_server import ApiServer, Fault
-from support.repositories import Repository, environment, job, runtime
+from support.repositories import Repository, job
 from trainform.cluster import OutOfTime, client, watch
 from trainform.cluster.deadline import Deadline
-from unit.cli.test_status import NO_QUOTA, QUEUED, live, pod, workload
+from unit.cli.test_status import NO_QUOTA, live, pod, rendered_in_queue, workload
 
 JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
 RUNNING = "JOB     STATE    REASON\nml/llm  running  Jobs: 1 ready, 1 active\n\n1 job in prod: 1 running\n"
@@ -22,13 +22,7 @@ FINISHED = "ml/llm: running → finished\n1 job in prod: 1 finished\n"
 
 @pytest.fixture
 def repository(root: Path, trainform) -> Repository:
-    """A rendered job in a queue."""
-    found = Repository(root)
-    found.write("environments/prod/environment.yaml", environment() + QUEUED)
-    found.write("runtimes/torch.yaml", runtime())
-    found.write("jobs/llm.yaml", job("llm"))
-    assert trainform("render").code == 0
-    return found
+    return rendered_in_queue(root, trainform)
 
 
 @pytest.fixture(autouse=True)
