@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
@@ -38,10 +39,13 @@ def load_source(source: Source, most: int = MAX_DOCUMENTS) -> Loaded:
     """`load` for decoded text."""
     loaded = Loaded([], [])
     if not _load_json(source, loaded, most):
+        parts = list(islice(split_documents(source.text), most + 2))  # the first of them may be empty
+        if len(parts) > most + 1:
+            return _refused(source, most)
         expansion = Expansion()
-        for number, (start, part) in enumerate(split_documents(source.text)):
-            if max(number, len(loaded.documents)) > most:
-                return _refused(source, most)
+        for start, part in parts:
+            if len(loaded.documents) > most:
+                break
             _add_objects(read_part(Part(source, start, part), expansion), loaded)
     return _refused(source, most) if len(loaded.documents) > most else loaded
 

@@ -49,6 +49,19 @@ def test_a_line_of_dashes_within_a_block_scalar_is_text():
     assert trees("a: |\n  x\n  ---\n  y\n---\nb: 2\n") == [{"a": "x\n---\ny\n"}, {"b": 2}]
 
 
+@pytest.mark.parametrize(("documents", "codes"), [(3, []), (4, ["TF004"]), (100, ["TF004"])])
+@pytest.mark.parametrize("first", ["", "---\n", "# of a team\n---\n"])
+def test_a_file_of_too_many_documents_is_refused(first, documents, codes):
+    loaded = load(first + "---\n".join(["a: 1\n"] * documents), "f.yaml", 3)
+    assert [problem.code for problem in loaded.diagnostics] == codes
+    assert len(loaded.documents) == (0 if codes else 3)
+
+
+def test_a_stream_of_far_too_many_documents_is_refused_unread(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("trainform.source.load"), "read_part", lambda *_: pytest.fail("read"))
+    assert problems("---\n".join(["a: 1\n"] * 20_000)) == [("TF004", (1, 1))]
+
+
 def test_items_of_a_list_are_documents_of_their_own():
     text = "kind: List\nitems:\n- kind: A\n- kind: List\n  items: [{kind: B}]\n-\n---\nkind: C\n"
     assert trees(text) == [{"kind": "A"}, {"kind": "B"}, {"kind": "C"}]
