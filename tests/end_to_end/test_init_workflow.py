@@ -1,4 +1,4 @@
-"""The workflow that `trainform init` writes, step by step as GitHub runs it."""
+"""The workflow that `trainform init` writes, step by step as GitHub and GitLab run it."""
 
 from __future__ import annotations
 
@@ -30,6 +30,14 @@ def commands(workflow: str) -> list[str]:
     return [step["run"] for step in yaml.safe_load(workflow)["jobs"]["render"]["steps"] if "run" in step]
 
 
+def gitlab(folder: Path) -> str:
+    """The script of a merge request in a new repository's GitLab pipeline."""
+    command = [sys.executable, "-m", "trainform", "init", folder, "--ci", "gitlab"]
+    subprocess.run(command, check=True, capture_output=True)
+    pipeline = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())
+    return "\n".join(pipeline["trainform-merge-request"]["script"])
+
+
 @pytest.fixture
 def checkout(checkout: Path) -> Path:
     """With every branch, as the workflow asks for."""
@@ -44,7 +52,7 @@ def ran(script, checkout, github, tmp_path, **variables):
 
 
 def calls(github) -> list[str]:
-    return [re.sub(r"@\S+", "@FILE", line) for line in Path(github["GH_LOG"]).read_text().splitlines()[1:]]
+    return [re.sub(r"@\S+", "@FILE", line) for line in Path(github["GH_LOG"]).read_text().splitlines()[2:]]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +85,26 @@ def test_a_token_that_may_not_comment_fails_nothing(comment, checkout, github, t
 def test_a_job_with_an_error_fails(comment, checkout, github, tmp_path):
     (checkout / "jobs/llm.yaml").write_text("{")
     assert ran(comment, checkout, github, tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_a_change_that_is_not_rendered_fails_and_is_told(ci, checkout, github, tmp_path):
+    script = commands(written(tmp_path / "new"))[-1] if ci == "github" else gitlab(tmp_path / "new")
+    changed(checkout, github)
+    rendered = next((checkout / "rendered").rglob("jobset-new.yaml"))
+    rendered.write_text(rendered.read_text() + "# by hand\n")
+    ended = ran(script, checkout, github, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA="origin/main")
+    assert ended.returncode == 1, ended.stderr
+    assert "edited" in ended.stdout
+    told = github["GITHUB_STEP_SUMMARY"] if ci == "github" else checkout / "trainform-diff.md"
+    assert "ml/new" in Path(told).read_text()
+
+
+def test_a_change_passes_in_a_merge_request(checkout, github, tmp_path):
+    changed(checkout, github)
+    script = gitlab(tmp_path / "new")
+    ended = ran(script, checkout, github, tmp_path, CI_MERGE_REQUEST_DIFF_BASE_SHA="origin/main")
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_new_repository_passes_its_own_workflow(github, tmp_path):
