@@ -69,6 +69,31 @@ def test_an_input_that_is_edited_in_place_names_plugin_stage_and_path(edit, wher
     assert [each.objects for each in result.jobs] == [[], []]
 
 
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_a_verb_takes_effect_in_each_stage(stage):
+    def act(self, plan):
+        plan.label_pods("acme.example/team", "nlp")
+        plan.annotate_pods("acme.example/note", "seen")
+        plan.pod_sets[0].set_count(3)
+        return [] if stage == "build" else None
+
+    result = compile_with(guest(**{stage: act}), jobs=("one",))
+    template = jobset(result, 0)["spec"]["replicatedJobs"][0]["template"]["spec"]
+    assert template["template"]["metadata"]["labels"]["acme.example/team"] == "nlp"
+    assert template["template"]["metadata"]["annotations"]["acme.example/note"] == "seen"
+    assert (template["parallelism"], template["completions"]) == (3, 3)
+
+
+@pytest.mark.parametrize("stage", ["pre_build_sync", "build"])
+def test_an_edit_in_place_is_kept(stage):
+    def act(self, plan):
+        plan.pod_sets[0].job_spec["parallelism"] = 7
+        return [] if stage == "build" else None
+
+    result = compile_with(guest(name="zeta", **{stage: act}), jobs=("one",))
+    assert jobset(result, 0)["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"] == 7
+
+
 def test_a_label_of_a_model_is_an_input_too():
     plugin = guest(enforce_pod_spec=lambda self, plan: plan.job.metadata.labels.update(team="x"))
     given = job("one")

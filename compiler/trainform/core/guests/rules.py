@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 EDITED, RETURNED, NAMED, COLLIDES = "TF902", "TF903", "TF904", "TF905"
 
 _OWN = "edit plan.metadata, plan.spec, plan.pod_sets and plan.trainer instead: they are the job's own"
+_SYNCED = ("pre_build_sync", "build")
+"""Where plugin `jobset` may have synced the pod sets already."""
 PLAIN = "use only dict, list, str, int, float, bool and None"
 
 
@@ -31,12 +33,16 @@ def guest_act(plugin: Plugin, stage: str) -> Act:
 
     def act(plan: Plan) -> Any:
         before = pickle.dumps(plan.objects) if stage == "check" else b""
+        asked = _asked(plan)
         try:
             result = method(plan)
             if stage == "build" and isinstance(result, Iterable) and not isinstance(result, dict | str | bytes):
                 result = [*result]
         except (Exception, SystemExit, GeneratorExit) as error:
             raise failed(plugin.name, stage, error) from error
+        if stage in _SYNCED and _asked(plan) != asked:
+            for pods in plan.pod_sets:
+                pods.sync()
         if plan.watched and (edits := undo(plan.watched)):
             message = f"plugin {plugin.name} edited {edits[0]} in {stage}, which would change other jobs"
             raise PluginFailure(message, plugin.name, EDITED, _OWN)
@@ -47,6 +53,11 @@ def guest_act(plugin: Plugin, stage: str) -> Act:
         return _answer(plugin, result) if stage == "applies" else _nothing(plugin, stage, result)
 
     return act
+
+
+def _asked(plan: Plan) -> list[Any]:
+    """What verbs of plan and pod sets asked for so far, and `PodSet.sync` writes to the pod templates."""
+    return [(pods.count, {**pods.labels}, {**pods.annotations}) for pods in plan.pod_sets]
 
 
 def _edited_objects(plugin: Plugin, before: list[Tree], after: list[Tree]) -> PluginFailure:
