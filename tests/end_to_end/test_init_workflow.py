@@ -32,7 +32,7 @@ def commands(workflow: str) -> list[str]:
 
 def gitlab(folder: Path) -> str:
     """The script of a merge request in a new repository's GitLab pipeline."""
-    command = [sys.executable, "-m", "trainform", "init", folder, "--ci", "gitlab"]
+    command = [sys.executable, "-m", "trainform", "init", str(folder), "--ci", "gitlab"]
     subprocess.run(command, check=True, capture_output=True)
     pipeline = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())
     return "\n".join(pipeline["trainform-merge-request"]["script"])
