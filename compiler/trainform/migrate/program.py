@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|\$\{trialParameters\.\w{1,200}\}")
 """What Helm, or a trial of Katib, fills in."""
 
+KUSTOMIZE = "kustomize.config.k8s.io"
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+"""Files that need not say what they are. Source: kubernetes-sigs/kustomize, RecognizedKustomizationFileNames."""
+
 
 class NewText(NamedTuple):
     """A file to write: a TrainJob with what stood beside it, or a runtime. `origins` are the jobs that it comes
@@ -77,11 +81,13 @@ def _runtimes(migrated: Iterable[Migrated]) -> list[NewText]:
 
 
 def _goes_along(document: Document, job: Migrated) -> bool:
-    """Whether the document is a ConfigMap in the job's file that its pods name: it is rendered with the job."""
+    """Whether the document is a ConfigMap in the job's file and namespace that its pods name: it is rendered with the
+    job."""
     if document.file != job.document.file or provided(document.tree) not in job.names:
         return False
-    kind = kind_of(document.tree)
-    if kind is None or not (kind.is_rendered and kind.is_copied) or job.train_job is None:
+    if job.train_job is None or not _may_go_along(document):
+        return False
+    if text(metadata_of(document.tree), "namespace") not in ("", text(metadata_of(job.train_job), "namespace")):
         return False
     manager: str = job.train_job["spec"].get("managedBy", "")
     return manager != MULTIKUEUE  # which copies nothing but the JobSet
@@ -106,15 +112,25 @@ def _as_written(document: Document) -> str:
     return emit(document.tree) if document.prefix else f"{_body(document).rstrip()}\n"
 
 
+def _may_go_along(document: Document) -> bool:
+    kind = kind_of(document.tree)
+    return kind is not None and kind.is_rendered and kind.is_copied
+
+
 def _left(document: Document) -> Diagnostic:
     group, kind = text(document.tree, "apiVersion").rpartition("/")[0], text(document.tree, "kind")
-    left = f"{object_name(document.tree)} is left where it is"
+    if group == KUSTOMIZE or document.file.rpartition("/")[2] in KUSTOMIZATIONS:
+        message = "kustomize changes what this file lists: the migrated jobs lack its namespace, names and patches"
+        hint = "migrate what it makes: `kustomize build FOLDER | trainform migrate -`"
+        return Diagnostic("TF865", "warning", message, hint, ("kind",), document)
+    left = f"{object_name(document.tree) if kind else 'this document'} is left where it is"
     if kind.endswith("Job"):
         known = f"{', '.join(KINDS)} of {GROUP}"
         message = f"{left}: no job of the kind {kind}{f' ({group})' if group else ''} is migrated"
         return Diagnostic("TF861", "warning", message, f"those that are: {known}", ("kind",), document)
+    reason = "no job of this file names it in its namespace" if _may_go_along(document) else "it is no job"
     hint = "apply it as you do now, or see docs/companions.md for what can stand beside a TrainJob"
-    return Diagnostic("TF861", "info", f"{left}: it is no job", hint, ("kind",), document)
+    return Diagnostic("TF861", "info", f"{left}: {reason}", hint, ("kind",), document)
 
 
 def _placeholders(documents: Iterable[Document]) -> Iterable[Diagnostic]:
