@@ -283,8 +283,18 @@ def test_a_config_map_of_another_namespace_is_none_of_the_pods(job_namespace: st
     found = migrated(f"{old}---\n{CONFIG_MAP.replace('name: settings', 'name: settings, namespace: ml')}")
     assert ("kind: ConfigMap" in found.jobs[0].text) == goes_along
     told = [each.message for each in found.diagnostics]
-    left = "ConfigMap/settings is left where it is: no job of this file names it in its namespace"
-    assert told == [] if goes_along else [left]
+    why = f"it is in namespace ml, and the job that names it in {job_namespace or 'none'}"
+    assert told == ([] if goes_along else [f"ConfigMap/settings is left where it is: {why}"])
+
+
+def test_a_config_map_of_a_job_for_multikueue_is_left_and_told_why():
+    old = pytorch(
+        "runPolicy: {managedBy: kueue.x-k8s.io/multikueue}", pod="volumes: [{name: a, configMap: {name: settings}}]"
+    )
+    (told,) = migrated(f"{old}---\n{CONFIG_MAP}").diagnostics
+    assert told.message.endswith(
+        "is left where it is: MultiKueue copies nothing but the JobSet of the job that names it"
+    )
 
 
 @pytest.mark.parametrize("file", ["base/kustomization.yaml", "any.yaml"])
