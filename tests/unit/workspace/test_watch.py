@@ -110,11 +110,11 @@ class Scripted:
     def clock(self) -> float:
         return self.now
 
-    def moments(self) -> list[tuple[int, Moment]]:
+    def moments(self, root: Path | None = None) -> list[tuple[int, Moment]]:
         """The moments, with the number of the tick."""
         found: list[tuple[int, Moment]] = []
         with suppress(Over):
-            for moment in moments(str(self.repository.root), self.changes, self.clock):
+            for moment in moments(str(root or self.repository.root), self.changes, self.clock):
                 found.append((round(self.now / TICK), moment))
         return found
 
@@ -230,6 +230,23 @@ def test_a_folder_that_cannot_be_named_to_the_package_is_looked_at_instead(repos
         before = places.marks()
         change()
         assert places.marks() != before
+
+
+def test_a_root_that_becomes_a_link_to_another_folder_is_watched_there(repository, tmp_path):
+    following = tmp_path.resolve() / "next"
+    shutil.copytree(repository.root, following)
+    link = tmp_path / "current"
+    link.symlink_to(repository.root)
+
+    def switch() -> None:
+        link.unlink()
+        link.symlink_to(following)
+
+    scripted = Scripted(repository, NOTHING, NOTHING, (switch, ()))
+    assert scripted.moments(link) == [(1, RENDER), (4, RENDER)]
+    before, after = scripted.watched
+    assert f"{repository.root}/jobs" in before
+    assert f"{following}/jobs" in after
 
 
 def test_new_folders_are_watched_before_the_next_moment(repository):

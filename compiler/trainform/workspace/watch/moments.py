@@ -96,7 +96,7 @@ def _until_moved(places: Places, batches: Iterator[Collection[str]], waiting: _W
     for number, batch in enumerate(batches):
         waiting.take(batch)
         now = places.marks()
-        if now != marks or ((batch or not number) and places_of(places.root) != places):
+        if now != marks or ((batch or not number) and places_of(places.given) != places):
             waiting.is_due = True
             return
         yield from waiting.over(places.underway())

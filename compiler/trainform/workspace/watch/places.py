@@ -29,9 +29,11 @@ _UNDERWAY = {
 
 
 class Places(NamedTuple):
-    """`folders` hold the input files, by real paths. `files` are looked at one by one, and `tops` are the folders that
-    need not exist; `git` is git's folder, empty if there is none. `root` has no links."""
+    """`given` is the root as it was asked for, and may be a link; `root` has no links. `folders` hold the input files,
+    by real paths. `files` are looked at one by one, and `tops` are the folders that need not exist; `git` is git's
+    folder, empty if there is none."""
 
+    given: str
     root: str
     folders: tuple[str, ...]
     files: tuple[str, ...]
@@ -41,7 +43,7 @@ class Places(NamedTuple):
     def marks(self) -> Mapping[str, Mark]:
         """Changed marks mean that something changed which is not in `folders`."""
         whole = {path: _mark_of_file(path) for path in self.files}
-        return whole | {path: _mark_of_folder(path) for path in (self.root, *self.tops)}
+        return whole | {path: _mark_of_folder(path) for path in (self.given, self.root, *self.tops)}
 
     def underway(self) -> str:
         """What git is doing here, in words; empty if nothing."""
@@ -64,7 +66,8 @@ def places_of(root: str) -> Places:
     files += head_files(git) if git else ()
     files += [path for folder in odd for path in (folder, *_files(folder))]
     watched = tuple(folder for folder in folders if folder not in odd)
-    return Places(repository.root, watched, tuple(files), tuple(f"{repository.root}/{top}" for top in tops), git)
+    folders_of_settings = tuple(f"{repository.root}/{top}" for top in tops)
+    return Places(root, repository.root, watched, tuple(files), folders_of_settings, git)
 
 
 def is_input(path: str) -> bool:
