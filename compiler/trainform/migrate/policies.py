@@ -158,7 +158,8 @@ def gang_of(job: OldJob) -> GangPolicy:
     _tell_of_gang(job, policy, chosen)
     if chosen and text(job.spec, "launcherCreationPolicy") == "WaitForWorkersReady":
         message = "the launcher does not wait for its workers: all pods of a gang start as one"
-        hint = "let the launcher's command try until it reaches them"
+        hint = "write dependsOn: [{name: node, status: Ready}] in the runtime's launcher, and scheduling.gang with "
+        hint += "perStage: true in the Environment"
         job.tell("TF858", ("spec", "launcherCreationPolicy"), message, hint)
     if chosen and text(run_policy(job), "managedBy") == MULTIKUEUE:
         message = "MultiKueue copies the JobSet alone to the cluster where it runs, not the PodGroup of a gang"
