@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from filelock import FileLock
 from support.ci import ROOT
 from support.packages import site
 from support.repositories import Repository, environment, job, runtime
-from support.watching import Watch
+from support.watching import PATIENCE, Watch
 from trainform.io.lock import mutex_path
 
 READY = "watching for changes"
@@ -296,6 +297,20 @@ def test_nobody_reads_on(repository):
         watch.stdout.close()
         assert watch.stderr.read() == b""
         assert watch.wait() != 70
+
+
+def test_a_stream_that_is_closed_is_an_empty_one(repository):
+    """As in `trainform render --watch >&-`."""
+    save(repository, "jobs/llm.yaml", job("llm", nodes=4))
+    command = ["sh", "-c", 'exec "$0" -m trainform render --watch >&-', sys.executable]
+    with subprocess.Popen(command, cwd=repository.root, stderr=subprocess.PIPE) as watch:
+        assert watch.stderr
+        end = time.monotonic() + PATIENCE
+        while "parallelism: 4" not in manifest(repository) and watch.poll() is None and time.monotonic() < end:
+            time.sleep(0.05)
+        watch.kill()
+        assert "parallelism: 4" in manifest(repository)
+        assert b"Traceback" not in watch.stderr.read()
 
 
 def test_some_environments_and_jobs(repository):

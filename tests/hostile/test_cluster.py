@@ -316,7 +316,9 @@ def test_a_list_of_pages_without_objects_ends() -> None:
         nonlocal asked
         asked += 1
         assert asked <= MOST_PAGES, "asks on and on"
-        return ApiAnswer(200, {}, json.dumps({"metadata": {"continue": str(asked)}, "items": []}).encode())
+        return ApiAnswer(
+            200, {}, json.dumps({"kind": "PodList", "metadata": {"continue": str(asked)}, "items": []}).encode()
+        )
 
     with pytest.raises(ClusterError, match="does not end"):
         Client(send).listed(ApiResource("v1", "Node", "nodes", False))

@@ -67,6 +67,17 @@ def test_no_name_of_a_file_commands_the_terminal(victim: Victim) -> None:
     assert not [line for line in watch.output.splitlines() if line.startswith("::")]
 
 
+def test_a_folder_of_any_name_is_watched(victim: Victim) -> None:
+    odd = victim.root / "jobs" / os.fsdecode(b"d\xff")
+    with Watch(victim.root, "render", "--watch") as watch:
+        watch.wait_for(READY)
+        odd.mkdir()
+        (odd / "more.yaml").write_text(job("more"))
+        watch.wait_for("1 new job")
+        (odd / "more.yaml").write_text(job("more", nodes=3))
+        watch.wait_for("asks for 3 pods")
+
+
 def test_what_is_not_a_plain_file_is_survived(victim: Victim) -> None:
     with Watch(victim.root, "render", "--watch") as watch:
         watch.wait_for(READY)

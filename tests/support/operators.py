@@ -120,6 +120,15 @@ def _torch(job: Tree, pods: list[Pod], pod: Pod, rank: int) -> Told:
     yield "PET_NNODES", total
     if "maxRestarts" in elastic:
         yield "PET_MAX_RESTARTS", elastic["maxRestarts"]
+    if elastic:
+        meeting = next(each for each in pods if each.role == "Worker")
+        port = elastic.get("rdzvPort", _port("PyTorchJob", meeting))
+        yield "PET_RDZV_ENDPOINT", f"{elastic.get('rdzvHost', meeting.host)}:{port}"
+        yield "PET_RDZV_BACKEND", elastic.get("rdzvBackend", "c10d")
+    if "rdzvId" in elastic:
+        yield "PET_RDZV_ID", elastic["rdzvId"]
+    if "rdzvConf" in elastic:
+        yield "PET_RDZV_CONF", ",".join(f"{each['key']}={each['value']}" for each in elastic["rdzvConf"])
 
 
 def _xgboost(job: Tree, pods: list[Pod], pod: Pod, rank: int) -> Told:

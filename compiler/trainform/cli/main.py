@@ -19,8 +19,7 @@ def main() -> NoReturn:
 
     gc.disable()  # a compile makes no cycles: collecting garbage would take a tenth of the time and free nothing
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"  # an installed package must not change our models
-    _replace_closed_streams()
-    set_up_pipes()
+    set_up_streams()
     code = run(sys.argv[1:])
     _flush()
     os._exit(code)  # skips the interpreter's clean-up, which takes 15 ms
@@ -94,18 +93,15 @@ def _failed_to_read_or_write(error: OSError) -> int:
     return FAULTY
 
 
-def _replace_closed_streams() -> None:
-    """`trainform ... >&-`: treat a stream that the caller closed as an empty one."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open
-
-
-def set_up_pipes() -> None:
-    """Let `trainform ... | head` end quietly, and escape characters that the terminal cannot show."""
+def set_up_streams() -> None:
+    """Let `trainform ... | head` end quietly, treat a stream that the caller closed (`>&-`) as an empty one, and escape
+    characters that the terminal cannot show. For every process that prints."""
     import signal
 
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - stays open
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

@@ -104,6 +104,14 @@ class Client:
         """An object, by its path."""
         return _json(self._answer(ApiRequest("GET", _with(path, query))), path)
 
+    def listed_at(self, path: str, field: str, **query: str) -> Tree:
+        """A list, or a page of one, whose members are in `field`. Anything else must not look like an empty list: what
+        is in none counts as gone."""
+        found = self.get(path, **query)
+        if not text(found, "kind").endswith("List") or type(found.get(field)) not in (list, type(None)):
+            raise Unreachable(f"the answer to {path} is no list: something else than the API server answers")
+        return found
+
     def log(self, path: str, **query: str) -> str:
         """The log of a container, as far as it is UTF-8."""
         answer = self._answer(ApiRequest("GET", _with(f"{path}/log", query), accept="*/*"))
@@ -159,7 +167,7 @@ class Client:
         path, more = resource.path(namespace), ""
         for _ in range(MOST_PAGES):
             asked = {**query, "limit": str(PAGE), **({"continue": more} if more else {})}
-            page = self.get(path, **asked)
+            page = self.listed_at(path, "items", **asked)
             found += ({**each, **resource.head} for each in tables(page, "items"))
             last, more = more, text(metadata_of(page), "continue")
             if not more:
@@ -242,13 +250,24 @@ _BY_STATUS: dict[int, type[ClusterError]] = {401: NotLoggedIn, 404: NotFound, 41
 
 
 def _refuse(answer: ApiAnswer, request: ApiRequest) -> NoReturn:
-    message = _message(answer) or f"the server answered {answer.status} to {request.method} {_shown(request)}"
+    message = one_line(text(_status(answer), "message")[:LONGEST_MESSAGE]) or _without_a_status(answer, request)
     if answer.status == 401:
         message = f"the cluster does not accept the credentials of this kubeconfig: {message}"
     kind = _BY_STATUS.get(answer.status, Rejected)
     if answer.status == 403 and _is_about_rights(answer):
         kind = NotAllowed
     raise kind(message, answer.status)
+
+
+def _without_a_status(answer: ApiAnswer, request: ApiRequest) -> str:
+    """A refusal that is not in the words of the API: of a proxy, say. Redirects are not followed, since the token would
+    go along."""
+    told = f"the server answered {answer.status} to {request.method} {_shown(request)}"
+    if 300 <= answer.status < 400:
+        place = one_line(answer.headers.get("location", "").partition("?")[0][:LONGEST_MESSAGE])
+        return f"{told}, which leads to {place or 'another place'}: a proxy may want you to log in"
+    said = _message(answer)
+    return f"{told}: {said}" if said else told
 
 
 _LACKS_A_RULE = re.compile(r'is forbidden: User ".*?" cannot \w+ (resource|path) ')

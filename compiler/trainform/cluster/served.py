@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from trainform.cluster import NotFound
+from trainform.cluster import NotFound, Unreachable
 from trainform.cluster.client import Client
 from trainform.cluster.resource import ApiResource, version_path
 from trainform.k8s.tree import tables, text
+
+CORE = "v1"
+"""What every API server has: where it is missing, something else answers, and no kind counts as not installed."""
 
 
 class Served:
@@ -25,8 +28,10 @@ class Served:
     def _of(self, version: str) -> dict[str, ApiResource]:
         if version not in self._known:
             try:
-                listed = self._client.get(version_path(version))
-            except NotFound:
+                listed = self._client.listed_at(version_path(version), "resources")
+            except NotFound as error:
+                if version == CORE:
+                    raise Unreachable(f"no API server is there: {error}", error.status) from error
                 listed = {}
             named = [(text(each, "kind"), text(each, "name"), each) for each in tables(listed, "resources")]
             self._known[version] = {

@@ -120,6 +120,34 @@ def git_folder(root: str) -> str:
     return find_checkout(root).folder
 
 
+def head_files(folder: str) -> tuple[str, ...]:
+    """Files that change when HEAD moves in the checkout with this folder of git: HEAD, its log if one is kept, the file
+    of the branch that it names, and, where git keeps branches in tables, the list of these (gitrepository-layout(5),
+    gitformat-reftable(5)). Not all of them need exist."""
+    shared = os.path.normpath(os.path.join(folder, _line_of(f"{folder}/commondir")))
+    branch = _line_of(f"{folder}/HEAD").removeprefix("ref: ")
+    found = [
+        f"{folder}/HEAD",
+        f"{folder}/logs/HEAD",
+        f"{folder}/reftable/tables.list",
+        f"{shared}/reftable/tables.list",
+    ]
+    if branch.startswith("refs/") and ".." not in branch:
+        found.append(f"{shared}/{branch}")
+    return tuple(dict.fromkeys(found))
+
+
+def _line_of(path: str) -> str:
+    """The line that a file of git's holds; empty if there is no such file."""
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(1 << 16).rstrip("\r\n")
+    except OSError:
+        return ""
+
+
 def checkout_digest(root: str) -> str:
     """A digest of the real path of `root`, which identifies it among several repositories in a checkout."""
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:16]

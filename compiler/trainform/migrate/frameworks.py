@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING
 from trainform.core.jobset_view import NODE_CONTAINER
 from trainform.k8s.tree import Tree, number, sequence, table, tables, text, texts
 from trainform.migrate.old import OldJob, Replica, is_count
-from trainform.migrate.target import GLOBAL_INDEX, RolePods, Target, field_variable, index_variable, variable
+from trainform.migrate.target import (
+    ELASTIC_BACKEND,
+    GLOBAL_INDEX,
+    RolePods,
+    Target,
+    field_variable,
+    index_variable,
+    variable,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 UNBUFFERED = variable("PYTHONUNBUFFERED", 1)
 TORCHRUN = re.compile(r"\btorchrun\b|\btorch\.distributed\.(?:run|launch)\b")
 RENDEZVOUS = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+ELASTIC_FLAG = re.compile(r"--rdzv[-_]|\bPET_RDZV_")
+"""How a program refers to the rendezvous of an elastic job: by flags of torchrun, or by variables."""
 
 
 def target_of(job: OldJob) -> Target:
@@ -56,6 +66,7 @@ def _torch(job: OldJob) -> Target:
     own = [UNBUFFERED, *_max_restarts(job)]
     if _alike(job):
         node = RolePods(NODE_CONTAINER, first, job.total, own)
+        own += _elastic(job, node.host(job.name))
         if has_master and _reads_rendezvous(first):
             ranks = _rendezvous(node.host(job.name), port, world, index_variable("RANK"))
             node = node._replace(variables=[*own, *ranks])
@@ -63,6 +74,7 @@ def _torch(job: OldJob) -> Target:
     host = RolePods(NODE_CONTAINER, first, 1, []).host(job.name)
     shared = [
         *own,
+        *_elastic(job, host),
         variable("PET_NNODES", job.total),
         variable("PET_NPROC_PER_NODE", processes or "auto"),
         variable("PET_MASTER_ADDR", host),
@@ -99,13 +111,37 @@ def _rendezvous(host: str, port: int, world: int, rank: Tree) -> list[Tree]:
 
 def _reads_rendezvous(replica: Replica) -> bool:
     """Whether the program may read the rendezvous itself: torchrun sets its own for the processes that it starts."""
-    for container in tables(replica.pod_spec, "containers"):
-        words = [*texts(container, "command"), *texts(container, "args")]
-        words += [text(each, "value") for each in tables(container, "env")]
-        line = " ".join(words)
+    for line in _command_lines(replica):
         if TORCHRUN.search(line) and not any(re.search(rf"\$[{{(]?{name}\b", line) for name in RENDEZVOUS):
             return False
     return True
+
+
+def _command_lines(replica: Replica) -> Iterator[str]:
+    """What each container runs, with the values of its variables, which may hold flags."""
+    for container in tables(replica.pod_spec, "containers"):
+        words = [*texts(container, "command"), *texts(container, "args")]
+        yield " ".join([*words, *(text(each, "value") for each in tables(container, "env"))])
+
+
+def _elastic(job: OldJob, first_host: str) -> list[Tree]:
+    """The variables of an elastic job's rendezvous, for a program that refers to it: torchrun takes from them what its
+    flags leave out, such as the endpoint. Any other program meets as the Trainer's do."""
+    policy = job.spec.get("elasticPolicy")
+    lines = (line for replica in job.replicas.values() for line in _command_lines(replica))
+    if not isinstance(policy, dict) or not any(ELASTIC_FLAG.search(line) for line in lines):
+        return []
+    named = text(policy, "rdzvHost")
+    host = named if named and not named.startswith(f"{job.name}-") else first_host
+    port = number(policy, "rdzvPort") or job.port("Worker" if "Worker" in job.replicas else "Master")
+    settings = ",".join(f"{text(each, 'key')}={text(each, 'value')}" for each in tables(policy, "rdzvConf"))
+    values = {
+        "PET_RDZV_ENDPOINT": f"{host}:{port}",
+        ELASTIC_BACKEND: text(policy, "rdzvBackend") or "c10d",
+        "PET_RDZV_ID": text(policy, "rdzvId"),
+        "PET_RDZV_CONF": settings,
+    }
+    return [variable(name, value) for name, value in values.items() if value]
 
 
 def _processes(job: OldJob) -> int | None:

@@ -56,7 +56,7 @@ def migrate_job(document: Document) -> Migrated:
     target = None if job.is_refused else target_of(job)
     if target is None or job.is_refused:
         return Migrated(document, None, None, frozenset(), job.told)
-    tell_of_elasticity(job)
+    tell_of_elasticity(job, target)
     gang = gang_of(job)
     parts = {group.name: split(job, target, group, gang) for group in target.groups}
     spec = without_nulls(_runtime_spec(job, target, [each.replicated_job for each in parts.values()], gang))

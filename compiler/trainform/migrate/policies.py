@@ -11,6 +11,7 @@ from trainform.k8s.tree import Tree, number, table, text
 if TYPE_CHECKING:
     from trainform.diagnostics import Path
     from trainform.migrate.old import Fields, OldJob, Replica
+    from trainform.migrate.target import Target
 
 RUN: Path = ("spec", "runPolicy")
 SCHEDULING: Path = (*RUN, "schedulingPolicy")
@@ -155,6 +156,11 @@ def gang_of(job: OldJob) -> GangPolicy:
     elif timeout is not None or COSCHEDULING in schedulers:
         chosen = {"coscheduling": {} if timeout is None else {"scheduleTimeoutSeconds": timeout}}
     _tell_of_gang(job, policy, chosen)
+    if chosen and text(job.spec, "launcherCreationPolicy") == "WaitForWorkersReady":
+        message = "the launcher does not wait for its workers: all pods of a gang start as one"
+        hint = "write dependsOn: [{name: node, status: Ready}] in the runtime's launcher, and scheduling.gang with "
+        hint += "perStage: true in the Environment"
+        job.tell("TF858", ("spec", "launcherCreationPolicy"), message, hint)
     if chosen and text(run_policy(job), "managedBy") == MULTIKUEUE:
         message = "MultiKueue copies the JobSet alone to the cluster where it runs, not the PodGroup of a gang"
         job.tell("TF858", SCHEDULING, message, "Kueue admits the job as a whole: nothing else holds its pods")
@@ -210,7 +216,7 @@ def restarts(job: OldJob, replica: Replica, container: str) -> tuple[Tree, Tree]
     return limited, {}
 
 
-def tell_of_elasticity(job: OldJob) -> None:
+def tell_of_elasticity(job: OldJob, target: Target) -> None:
     """Report what the elastic policy has beyond a fixed number of pods."""
     policy = table(job.spec, "elasticPolicy")
     for limit in ("minReplicas", "maxReplicas"):
@@ -220,7 +226,7 @@ def tell_of_elasticity(job: OldJob) -> None:
     if policy.get("metrics"):
         message = "no autoscaler changes the number of nodes while the job runs"
         job.tell("TF852", (*ELASTIC, "metrics"), message, "choose it with spec.trainer.numNodes of the TrainJob")
-    for key in RENDEZVOUS_FIELDS:
+    for key in ("standalone",) if target.keeps_rendezvous else RENDEZVOUS_FIELDS:
         if key in policy:
             message = "the rendezvous of torchrun is that of a fixed number of nodes, at the first pod's address"
             job.tell("TF864", (*ELASTIC, key), message, "torchrun needs no rendezvous settings here: remove it", "info")

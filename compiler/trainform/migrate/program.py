@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 PLACEHOLDER = re.compile(r"\{\{[^{}\n]{1,200}\}\}|\$\{trialParameters\.\w{1,200}\}")
 """What Helm, or a trial of Katib, fills in."""
 
+KUSTOMIZE = "kustomize.config.k8s.io"
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+"""Files that need not say what they are. Source: kubernetes-sigs/kustomize, RecognizedKustomizationFileNames."""
+
 
 class NewText(NamedTuple):
     """A file to write: a TrainJob with what stood beside it, or a runtime. `origins` are the jobs that it comes
@@ -50,7 +54,7 @@ def migrate(documents: Sequence[Document], problems: Iterable[Diagnostic] = ()) 
     others = [each for each in documents if not (is_old_job(each.tree) or is_trainers(each.tree))]
     beside = {id(job): [each for each in others if _goes_along(each, job)] for job in jobs}
     taken = {id(each) for own in beside.values() for each in own}
-    told += [_left(each) for each in others if id(each) not in taken]
+    told += [_left(each, jobs) for each in others if id(each) not in taken]
     files = [_file(job, job.train_job, beside[id(job)]) for job in jobs if job.train_job]
     return Migration(files, _runtimes(jobs), renewed.files, told)
 
@@ -77,14 +81,25 @@ def _runtimes(migrated: Iterable[Migrated]) -> list[NewText]:
 
 
 def _goes_along(document: Document, job: Migrated) -> bool:
-    """Whether the document is a ConfigMap in the job's file that its pods name: it is rendered with the job."""
-    if document.file != job.document.file or provided(document.tree) not in job.names:
-        return False
+    """Whether the document is rendered with the job."""
+    return job.train_job is not None and _names(job, document) and not _obstacle(document, job.train_job)
+
+
+def _names(job: Migrated, document: Document) -> bool:
+    """Whether the document is a ConfigMap, or the like, in the job's file that its pods name."""
     kind = kind_of(document.tree)
-    if kind is None or not (kind.is_rendered and kind.is_copied) or job.train_job is None:
-        return False
-    manager: str = job.train_job["spec"].get("managedBy", "")
-    return manager != MULTIKUEUE  # which copies nothing but the JobSet
+    may_stand_beside = kind is not None and kind.is_rendered and kind.is_copied
+    return may_stand_beside and document.file == job.document.file and provided(document.tree) in job.names
+
+
+def _obstacle(document: Document, train_job: Tree) -> str:
+    """Why an object that the job's pods name cannot stand beside it; empty if it can."""
+    namespace, own = (text(metadata_of(tree), "namespace") for tree in (document.tree, train_job))
+    if namespace not in ("", own):
+        return f"it is in namespace {namespace}, and the job that names it in {own or 'none'}"
+    if train_job["spec"].get("managedBy") == MULTIKUEUE:
+        return "MultiKueue copies nothing but the JobSet of the job that names it"
+    return ""
 
 
 _COMMENTS = re.compile(r"(?:[ \t]*(?:#.*)?\n)*")
@@ -106,15 +121,21 @@ def _as_written(document: Document) -> str:
     return emit(document.tree) if document.prefix else f"{_body(document).rstrip()}\n"
 
 
-def _left(document: Document) -> Diagnostic:
+def _left(document: Document, jobs: Iterable[Migrated]) -> Diagnostic:
     group, kind = text(document.tree, "apiVersion").rpartition("/")[0], text(document.tree, "kind")
-    left = f"{object_name(document.tree)} is left where it is"
+    if group == KUSTOMIZE or document.file.rpartition("/")[2] in KUSTOMIZATIONS:
+        message = "kustomize changes what this file lists: the migrated jobs lack its namespace, names and patches"
+        hint = "migrate what it makes: `kustomize build FOLDER | trainform migrate -`"
+        return Diagnostic("TF865", "warning", message, hint, ("kind",), document)
+    left = f"{object_name(document.tree) if kind else 'this document'} is left where it is"
     if kind.endswith("Job"):
         known = f"{', '.join(KINDS)} of {GROUP}"
         message = f"{left}: no job of the kind {kind}{f' ({group})' if group else ''} is migrated"
         return Diagnostic("TF861", "warning", message, f"those that are: {known}", ("kind",), document)
+    named_by = [job.train_job for job in jobs if job.train_job and _names(job, document)]
+    reason = _obstacle(document, named_by[0]) if named_by else "it is no job"
     hint = "apply it as you do now, or see docs/companions.md for what can stand beside a TrainJob"
-    return Diagnostic("TF861", "info", f"{left}: it is no job", hint, ("kind",), document)
+    return Diagnostic("TF861", "info", f"{left}: {reason}", hint, ("kind",), document)
 
 
 def _placeholders(documents: Iterable[Document]) -> Iterable[Diagnostic]:

@@ -14,6 +14,9 @@ from trainform.migrate.old import Replica
 GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 """The field path of a pod's number among all Jobs of its JobSet, where each of its Jobs is one pod."""
 
+ELASTIC_BACKEND = "PET_RDZV_BACKEND"
+"""A variable that every pod has whose program takes part in the rendezvous of an elastic job."""
+
 
 class RolePods(NamedTuple):
     """A replicated job to be: `pods` of `replica`'s template with the variables that the operator would set; `fixed`
@@ -50,6 +53,11 @@ class Target:
     processes: int | None = None
     jobset: Tree = field(default_factory=dict)
     gang: Tree = field(default_factory=dict)
+
+    @property
+    def keeps_rendezvous(self) -> bool:
+        """Whether the pods meet as those of the elastic job did."""
+        return any(each.get("name") == ELASTIC_BACKEND for group in self.groups for each in group.variables)
 
 
 def variable(name: str, value: object) -> Tree:

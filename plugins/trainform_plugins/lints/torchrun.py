@@ -21,6 +21,9 @@ STARTS = {
 
 LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
+ENDPOINT = "PET_RDZV_ENDPOINT"
+ENDPOINT_FLAG = re.compile(r"--rdzv[-_]endpoint\b")
+
 
 class Flag(NamedTuple):
     """A flag as written, its name without dashes, and the word that contains it."""
@@ -33,12 +36,14 @@ class Flag(NamedTuple):
 
 
 class Injected(NamedTuple):
-    """What the variables say: `processes` per node are `auto` with GPUs, of which there are `gpus`."""
+    """What the variables say: `processes` per node are `auto` with GPUs, of which there are `gpus`. `has_endpoint`:
+    the container names an endpoint for the rendezvous, by a flag or a variable."""
 
     nodes: str
     processes: str
     gpus: int
     host: str
+    has_endpoint: bool
 
     @property
     def alone(self) -> bool:
@@ -65,6 +70,10 @@ class Injected(NamedTuple):
     def is_port(self, value: str) -> bool:
         return value == str(TRAINER_PORT)
 
+    def is_backend(self, value: str) -> bool:
+        """Any other backend than the static one needs an endpoint, and without one, each node meets itself."""
+        return value == "static" or self.alone or self.has_endpoint
+
     def is_standalone(self, _: str) -> bool:
         return self.alone
 
@@ -76,6 +85,7 @@ TORCHRUN: dict[str, tuple[str, Callable[[Injected, str], bool]]] = {
     "master-addr": ("PET_MASTER_ADDR", Injected.is_host),
     "master-port": ("PET_MASTER_PORT", Injected.is_port),
     "rdzv-endpoint": ("PET_MASTER_ADDR", Injected.is_host),
+    "rdzv-backend": ("PET_MASTER_ADDR", Injected.is_backend),
     "standalone": ("PET_NNODES", Injected.is_standalone),
 }
 ACCELERATE: dict[str, tuple[str, Callable[[Injected, str], bool]]] = {
@@ -137,7 +147,8 @@ def injected_into(job: Finished, pods: ReplicatedJob, node: Tree) -> Injected | 
         return None
     host = f"{job.plan.name}-{pods.name}-0-0.{job.plan.subdomain}"
     gpus = gpu_count(node.get("resources"))
-    return Injected(variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"], gpus, host)
+    has_endpoint = ENDPOINT in variables or any(ENDPOINT_FLAG.search(word) for word in words(node))
+    return Injected(variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"], gpus, host, has_endpoint)
 
 
 def _where(job: Finished, pods: ReplicatedJob, node: Tree, flag: Flag) -> Where:

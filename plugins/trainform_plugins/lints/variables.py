@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from trainform.plugin import Tree
-from trainform_plugins.lints.finished import Finished, values, words
-from trainform_plugins.lints.torchrun import TORCHRUN, Injected, injected_into
+from trainform_plugins.lints.finished import Finished
+from trainform_plugins.lints.torchrun import ENDPOINT, TORCHRUN, Injected, injected_into
 
-FLAGS = {"PET_STANDALONE": "standalone", "PET_RDZV_ENDPOINT": "rdzv-endpoint"}
+FLAGS = {"PET_STANDALONE": "standalone", ENDPOINT: "rdzv-endpoint", "PET_RDZV_BACKEND": "rdzv-backend"}
 """Variables that are flags of torchrun, and that no plugin sets."""
 
-BACKEND = "PET_RDZV_BACKEND"
 FALSE = ("", "0")
 
 JAX = ("JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_COORDINATOR_ADDRESS")
@@ -26,7 +24,7 @@ def variables_of_torchrun(job: Finished) -> None:
         injected = injected_into(job, pods, node)
         for index, variable in enumerate(node.get("env") or ()) if injected else ():
             name, value = variable.get("name"), variable.get("value")
-            if injected and name and value and _contradicts(injected, name, value, node):
+            if injected and name and value and _contradicts(injected, name, value):
                 job.plan.warn(
                     "TF631",
                     f"{name}={value} replaces the rendezvous that is set for torchrun",
@@ -35,13 +33,9 @@ def variables_of_torchrun(job: Finished) -> None:
                 )
 
 
-def _contradicts(injected: Injected, name: str, value: str, node: Tree) -> bool:
+def _contradicts(injected: Injected, name: str, value: str) -> bool:
     if "$" in value:
         return False
-    if name == BACKEND:  # any other backend needs an endpoint, and finds itself without one
-        flags = (word.replace("_", "-") for word in words(node))
-        has_endpoint = "PET_RDZV_ENDPOINT" in values(node) or any("--rdzv-endpoint" in flag for flag in flags)
-        return value != "static" and not injected.alone and not has_endpoint
     if name not in FLAGS or (name == "PET_STANDALONE" and value in FALSE):
         return False
     return not TORCHRUN[FLAGS[name]][1](injected, value)

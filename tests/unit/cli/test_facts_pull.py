@@ -356,6 +356,28 @@ def test_a_failure_in_between_writes_nothing(server, repository, trainform):
     assert repository.files("environments") == before
 
 
+@pytest.mark.parametrize(
+    ("path", "fault"),
+    [
+        ("/api/v1", Fault(200, "welcome")),
+        ("/api/v1", Fault(404, kind="page")),
+        ("/api/v1/nodes", Fault(200, "welcome")),
+        ("/apis/kueue.x-k8s.io/v1beta2", Fault(200, "welcome")),
+        ("/apis/kueue.x-k8s.io/v1beta2/clusterqueues", Fault(200, "welcome")),
+    ],
+)
+def test_what_answers_in_place_of_the_api_server_empties_no_file(server, repository, trainform, path, fault):
+    """A gateway may say 200 to everything, or 404: neither means that the cluster has no such objects."""
+    cluster(server)
+    trainform("facts", "pull")
+    before = repository.files("environments")
+    server.fail(path, fault)
+    ran = trainform("facts", "pull")
+    assert ran.code == 2
+    assert "API server" in ran.err
+    assert repository.files("environments") == before
+
+
 def test_only_some_namespaces(server, repository, trainform):
     cluster(server)
     quota = {

@@ -18,6 +18,9 @@ ASKED = {
 }
 """What each command asks for, which then fails."""
 
+REFUSED = "the server answered {status} to GET {{path}}"
+LOGIN = f"{REFUSED.format(status=302)}, which leads to https://login.example/: a proxy may want you to log in"
+
 
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +78,8 @@ def test_a_list_that_expires_begins_anew(server, repository, trainform, command)
     ("fault", "told"),
     [
         (Fault(401, "Unauthorized"), "does not accept the credentials"),
+        (Fault(302, kind="page", headers=(("Location", "https://login.example/?state=s3cret"),)), LOGIN),
+        (Fault(418, kind="page"), f"{REFUSED.format(status=418)}: <html>sign in</html>"),
         (Fault(409, "the object has been modified"), "the object has been modified"),
         (Fault(429, "too many requests"), "429 too many requests"),
         (Fault(500, "etcd leader changed"), "500 etcd leader changed"),
@@ -91,5 +96,6 @@ def test_what_does_not_pass_is_told_in_its_words(server, repository, trainform, 
     before = repository.files("environments")
     ran = trainform(*command.split())
     assert ran.code == 2
-    assert told in ran.out + ran.err
+    assert told.format(path=ASKED[command]) in ran.out + ran.err
+    assert "s3cret" not in ran.out + ran.err
     assert repository.files("environments") == before

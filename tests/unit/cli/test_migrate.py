@@ -122,6 +122,35 @@ def test_a_train_job_from_elsewhere_becomes_a_file_of_the_repository(root, train
     assert path.read_text() == EARLIER
 
 
+def test_train_jobs_of_one_name_from_elsewhere_do_not_replace_each_other(root, trainform, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for name in ("a", "b"):
+        (folder / f"{name}.yaml").write_text(EARLIER.replace("name: early", f"name: early, namespace: {name}"))
+    (root / "old.yaml").write_text(OLD.replace("name: old", "name: early, namespace: c"))
+    assert trainform("migrate", "--write", str(folder), "old.yaml").code == 0
+    assert sorted(path.parent.name for path in (root / "jobs").glob("*/early.yaml")) == ["a", "b", "c"]
+
+
+def test_one_train_job_twice_from_elsewhere_is_an_error(root, trainform, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    for name in ("a", "b"):
+        (folder / f"{name}.yaml").write_text(EARLIER)
+    ran = trainform("migrate", "--write", str(folder))
+    assert ran.code == 2
+    assert "another job is called early, too: the one at" in ran.err
+    assert not (root / "jobs/early.yaml").exists()
+
+
+def test_a_file_that_is_edited_where_no_command_reads_it_is_to_be_moved(root, trainform):
+    (root / "old").mkdir()
+    (root / "old" / "early.yaml").write_text(EARLIER)
+    ran = trainform("migrate", "--write", "old")
+    assert (
+        ran.out
+        == "edited old/early.yaml\n\nnext: git mv old/early.yaml jobs/ && trainform validate && trainform render\n"
+    )
+
+
 def test_stdin_is_read(root, trainform):
     ran = trainform("migrate", "-", stdin=OLD)
     assert ran.code == 0

@@ -87,7 +87,7 @@ def test_a_list_that_always_expires_ends(server, client):
 
 def test_a_list_that_never_ends_is_given_up(server, client):
     resource = Served(client).find(["v1"], "Pod")
-    server.answer = lambda seen: (200, {"items": [], "metadata": {"continue": "again"}})
+    server.answer = lambda seen: (200, {"kind": "PodList", "items": [], "metadata": {"continue": "again"}})
     with pytest.raises(Unreachable, match="does not end"):
         client.listed(resource)
 

@@ -39,7 +39,7 @@ class Server:
 
     def send(self, request: ApiRequest) -> ApiAnswer:
         self.asked.append("list")
-        listed = {"metadata": {"resourceVersion": "50"}, "items": [pod("listed", 7)]}
+        listed = {"kind": "PodList", "metadata": {"resourceVersion": "50"}, "items": [pod("listed", 7)]}
         return ApiAnswer(200, {}, json.dumps(listed).encode())
 
     def opening(self, request: ApiRequest) -> ApiStream:

@@ -53,6 +53,7 @@ def mpijob(spec: str) -> str:
     )
 
 
+QUEUED = "runPolicy: {schedulingPolicy: {queue: a}}"
 WORKER = "spec.pytorchReplicaSpecs.Worker"
 CONTAINERS = f"{WORKER}.template.spec.containers"
 
@@ -108,6 +109,12 @@ CONTAINERS = f"{WORKER}.template.spec.containers"
         (pytorch(metadata="generateName: llm-"), "TF863", "metadata.generateName", 3),
         (pytorch(metadata="name: llm, uid: abc"), "TF107", "metadata.uid", 3),
         (mpijob("mpiImplementation: Intel"), "TF856", "spec.mpiImplementation", 5),
+        (
+            mpijob(f"launcherCreationPolicy: WaitForWorkersReady\n{' ' * 10}{QUEUED}"),
+            "TF858",
+            "spec.launcherCreationPolicy",
+            5,
+        ),
     ],
 )
 def test_what_is_lost_or_changed_is_told(text: str, code: str, field: str, line: int):
@@ -267,6 +274,40 @@ def test_comments_above_a_job_and_a_config_map_beside_it_come_along():
     assert file.text.endswith(f"---\n{CONFIG_MAP}")
     assert [each[0] for each in codes(found)] == ["TF861"]
     assert any(each["kind"] == "ConfigMap" for each in rendered(found)[0]["objects"])
+
+
+@pytest.mark.parametrize(("job_namespace", "goes_along"), [("ml", True), ("other", False), ("", False)])
+def test_a_config_map_of_another_namespace_is_none_of_the_pods(job_namespace: str, goes_along: bool):
+    metadata = f"name: llm, namespace: {job_namespace}" if job_namespace else "name: llm"
+    old = pytorch(metadata=metadata, pod="volumes: [{name: a, configMap: {name: settings}}]")
+    found = migrated(f"{old}---\n{CONFIG_MAP.replace('name: settings', 'name: settings, namespace: ml')}")
+    assert ("kind: ConfigMap" in found.jobs[0].text) == goes_along
+    told = [each.message for each in found.diagnostics]
+    why = f"it is in namespace ml, and the job that names it in {job_namespace or 'none'}"
+    assert told == ([] if goes_along else [f"ConfigMap/settings is left where it is: {why}"])
+
+
+def test_a_config_map_of_a_job_for_multikueue_is_left_and_told_why():
+    old = pytorch(
+        "runPolicy: {managedBy: kueue.x-k8s.io/multikueue}", pod="volumes: [{name: a, configMap: {name: settings}}]"
+    )
+    (told,) = migrated(f"{old}---\n{CONFIG_MAP}").diagnostics
+    assert told.message.endswith(
+        "is left where it is: MultiKueue copies nothing but the JobSet of the job that names it"
+    )
+
+
+@pytest.mark.parametrize("file", ["base/kustomization.yaml", "any.yaml"])
+def test_what_kustomize_would_change_is_told(file: str):
+    head = "" if file.startswith("base") else "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+    (told,) = migrated(f"{head}namespace: prod\nresources: [job.yaml]\n", file).diagnostics
+    assert (told.code, told.severity) == ("TF865", "warning")
+    assert "kustomize build" in told.hint
+
+
+def test_a_document_without_a_kind_is_told_without_a_name():
+    (told,) = migrated("image: example/train:1\n", "values.yaml").diagnostics
+    assert told.message == "this document is left where it is: it is no job"
 
 
 @pytest.mark.parametrize(

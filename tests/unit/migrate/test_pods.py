@@ -16,6 +16,8 @@ from support.operators import Pod, jobsets_pods, operators_pods, renamed
 TORCHRUN = re.compile(r"torchrun|torch\.distributed\.run")
 TORCHS_OWN = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"}
 """What torchrun sets for its processes, whatever it gets."""
+ELASTIC = {"PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND", "PET_RDZV_ID", "PET_RDZV_CONF"}
+"""What torchrun needs only where its flags ask for that rendezvous: else it has that of a fixed number of nodes."""
 
 POD_FIELDS = (
     "affinity",
@@ -62,6 +64,7 @@ def test_they_get_the_same_variables(pair):
         expected = renamed(before.env, old, new)
         line = json.dumps([before.main.get("command"), before.main.get("args")])
         left_out = TORCHS_OWN if TORCHRUN.search(line) and "$RANK" not in line else set()
+        left_out |= set() if re.search("rdzv", line, re.IGNORECASE) else ELASTIC
         if expected.get("PET_NPROC_PER_NODE") == "auto":
             left_out = left_out | {"PET_NPROC_PER_NODE"}  # without GPUs the Trainer counts CPUs
         left_out = left_out | {"OMPI_MCA_plm_rsh_agent"}  # mpirun's hosts are reached by SSH

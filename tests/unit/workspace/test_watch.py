@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Collection, Generator
 from contextlib import suppress
 from itertools import islice
@@ -109,11 +110,11 @@ class Scripted:
     def clock(self) -> float:
         return self.now
 
-    def moments(self) -> list[tuple[int, Moment]]:
+    def moments(self, root: Path | None = None) -> list[tuple[int, Moment]]:
         """The moments, with the number of the tick."""
         found: list[tuple[int, Moment]] = []
         with suppress(Over):
-            for moment in moments(str(self.repository.root), self.changes, self.clock):
+            for moment in moments(str(root or self.repository.root), self.changes, self.clock):
                 found.append((round(self.now / TICK), moment))
         return found
 
@@ -190,13 +191,62 @@ def test_without_git_nothing_is_waited_for(tmp_path):
         lambda repository: repository.write("trainform.yaml", "jobs: work\n"),
         lambda repository: repository.write(".trainform/baseline.json", "{}"),
         lambda repository: repository.commit(),
+        lambda repository: repository.write(".git/reftable/tables.list", "0x1-0x2.ref"),
         lambda repository: (repository.root / "jobs").rename(repository.root / "work"),
     ],
-    ids=["settings", "baseline", "commit", "folder"],
+    ids=["settings", "baseline", "commit", "reftable", "folder"],
 )
 def test_what_no_watched_folder_tells_is_noticed_too(repository, action):
     script = [NOTHING, NOTHING, (lambda: action(repository), ())]
     assert Scripted(repository, *script).moments() == [(1, RENDER), (4, RENDER)]
+
+
+@pytest.mark.parametrize("is_worktree", [False, True])
+def test_a_commit_is_noticed_where_git_keeps_no_log_of_head(repository, tmp_path, is_worktree):
+    repository.git("config", "core.logAllRefUpdates", "false")
+    repository.commit()
+    tree = repository
+    if is_worktree:
+        repository.git("worktree", "add", "--quiet", "-b", "other", str(tmp_path / "tree"))
+        tree = Repository(tmp_path / "tree")
+    shutil.rmtree(repository.root / ".git/logs", ignore_errors=True)
+    places = places_of(str(tree.root))
+    before = places.marks()
+    tree.git("commit", "--quiet", "--allow-empty", "--message", "more")
+    assert places.marks() != before
+
+
+def test_a_folder_that_cannot_be_named_to_the_package_is_looked_at_instead(repository):
+    odd = f"{repository.root}/jobs/" + os.fsdecode(b"d\xff")
+    os.mkdir(odd)
+    Path(odd, "more.yaml").write_text("")
+    places = places_of(str(repository.root))
+    assert odd not in places.folders
+    for change in (
+        lambda: Path(odd, "more.yaml").write_text(job("more")),
+        lambda: Path(odd, "less.yaml").write_text(job("less")),
+        lambda: os.rename(odd, f"{odd}s"),
+    ):
+        before = places.marks()
+        change()
+        assert places.marks() != before
+
+
+def test_a_root_that_becomes_a_link_to_another_folder_is_watched_there(repository, tmp_path):
+    following = tmp_path.resolve() / "next"
+    shutil.copytree(repository.root, following)
+    link = tmp_path / "current"
+    link.symlink_to(repository.root)
+
+    def switch() -> None:
+        link.unlink()
+        link.symlink_to(following)
+
+    scripted = Scripted(repository, NOTHING, NOTHING, (switch, ()))
+    assert scripted.moments(link) == [(1, RENDER), (4, RENDER)]
+    before, after = scripted.watched
+    assert f"{repository.root}/jobs" in before
+    assert f"{following}/jobs" in after
 
 
 def test_new_folders_are_watched_before_the_next_moment(repository):

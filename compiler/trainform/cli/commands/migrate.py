@@ -65,7 +65,7 @@ CURRENT = "nothing to do: these TrainJobs and runtimes are of the current API"
 
 
 def _print_written(done: Outcome) -> None:
-    from shlex import quote
+    from shlex import join
 
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics.order import counted, has_errors, once
@@ -85,8 +85,10 @@ def _print_written(done: Outcome) -> None:
         print_line(CURRENT)
         return
     print_line("")
-    first = f"git rm {' '.join(map(quote, done.outlived))} && " if done.outlived else ""
-    print_line(f"next: {first}trainform validate && trainform render")
+    steps = [["git", "rm", *done.outlived]] if done.outlived else []
+    steps += [["git", "mv", *files, f"{folder}/"] for folder, files in sorted(done.misplaced.items())]
+    steps += [["trainform", "validate"], ["trainform", "render"]]
+    print_line(f"next: {' && '.join(map(join, steps))}")
 
 
 def _told(change: MigratedFile) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trainform.cli import OK
-from trainform.cli.main import reported, run, set_up_pipes
+from trainform.cli.main import reported, run, set_up_streams
 from trainform.cli.streams import escaped_streams
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def one_round(command: Sequence[str], root: str, env: Sequence[str], told: Diff 
     """Run a command line of `render` and print what it tells; if it wrote, tell what the change does to jobs, except
     what an earlier round `told`. The diff that is known now; None if none could be made yet."""
     gc.disable()  # as in `main`
-    set_up_pipes()
+    set_up_streams()
     if run(command) != OK:
         return told
     known = told

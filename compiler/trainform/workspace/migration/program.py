@@ -14,9 +14,10 @@ from trainform.io.place import file_error, os_error
 from trainform.io.repository import is_template, open_repository
 from trainform.io.staging import writing
 from trainform.io.writer import rewrite
+from trainform.k8s.names import dns1123_label
 from trainform.k8s.tree import metadata_of, name_of, text
 from trainform.migrate.dialect import is_trainers
-from trainform.migrate.program import Migration, NewText, is_old_job, migrate
+from trainform.migrate.program import Migration, is_old_job, migrate
 from trainform.output.rerun import CannotMark
 from trainform.workspace.bootstrap.writing import NewFile, write_new
 from trainform.workspace.inputs import PRIVATE_KEY, STDIN, load
@@ -24,6 +25,7 @@ from trainform.workspace.marking import encoded_like
 
 if TYPE_CHECKING:
     from trainform.io.repository import Repository
+    from trainform.io.settings import Settings
     from trainform.source import Document
 
 
@@ -39,12 +41,14 @@ class MigratedFile(NamedTuple):
 
 class Outcome(NamedTuple):
     """What the jobs become, and which of these files were written: with errors none, else those that were not there.
-    `outlived` are files in the folder for jobs whose old jobs have TrainJobs now."""
+    `outlived` are files in the folder for jobs whose old jobs have TrainJobs now. `misplaced` are edited files that no
+    other command reads, by the folder where it would."""
 
     changes: list[MigratedFile]
     problems: list[Diagnostic]
     written: frozenset[str] = frozenset()
     outlived: Sequence[str] = ()
+    misplaced: Mapping[str, Sequence[str]] = {}
 
 
 def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write: bool) -> Outcome:
@@ -60,8 +64,8 @@ def migrate_files(root: str, files: Sequence[str], stdin: bytes | None, *, write
         if not any(each.code == PRIVATE_KEY for each in sources.diagnostics):  # nothing of it is shown
             documents += sources.documents
     found = migrate(documents, problems)
-    told = [*found.diagnostics, *_twice(found.jobs), *_nothing(documents, contents, found.diagnostics)]
-    changes = [*_new_files(repository, found), *_edited(repository, found, documents)]
+    changes = [*_new_files(repository, found, documents), *_edited(found, documents)]
+    told = [*found.diagnostics, *_twice(changes), *_nothing(documents, contents, found.diagnostics)]
     if not write or has_errors(told):
         return Outcome(changes, told)
     return _written(repository, changes, contents, told)
@@ -82,40 +86,78 @@ def _read(repository: Repository, files: Iterable[str], problems: list[Diagnosti
                 yield file, data
 
 
-def _new_files(repository: Repository, found: Migration) -> Iterator[MigratedFile]:
-    settings = repository.settings
-    for each in found.runtimes:
-        yield MigratedFile(f"{settings.runtimes}/{each.name}.yaml", each.text, True, each.origins)
-    names = Counter(each.name for each in found.jobs)
-    for each in found.jobs:
-        folder = f"{each.namespace}/" if names[each.name] > 1 and each.namespace else ""
-        yield MigratedFile(f"{settings.jobs}/{folder}{each.name}.yaml", each.text, True, each.origins)
+class _Place(NamedTuple):
+    """Where a new file would stand: in a folder of the repository, called after an object. `documents` are those that
+    it comes from."""
+
+    folder: str
+    name: str
+    namespace: str
+    text: str
+    documents: tuple[Document, ...]
 
 
-def _edited(repository: Repository, found: Migration, documents: Iterable[Document]) -> Iterator[MigratedFile]:
-    """Files of the repository are edited where they are; what comes from elsewhere is a new file in it."""
+def _new_files(repository: Repository, found: Migration, documents: Sequence[Document]) -> Iterator[MigratedFile]:
+    """Objects of one name, in several namespaces, get a folder for each."""
     settings = repository.settings
+    places = [_Place(settings.runtimes, each.name, "", each.text, each.origins) for each in found.runtimes]
+    places += [_Place(settings.jobs, each.name, each.namespace, each.text, each.origins) for each in found.jobs]
     for file, new in found.edited.items():
-        own = [each for each in documents if each.file == file and is_trainers(each.tree)]
-        if file != STDIN and not os.path.isabs(file):
-            yield MigratedFile(file, new, False, tuple(own))
-            continue
-        has_job = any(each.tree.get("kind") == "TrainJob" for each in own)
-        name = better_name(name_of(own[0].tree))
-        yield MigratedFile(f"{settings.jobs if has_job else settings.runtimes}/{name}.yaml", new, True, tuple(own))
+        if _is_elsewhere(file):
+            own = _trainers_of(file, documents)
+            main = next((each.tree for each in own if each.tree.get("kind") == "TrainJob"), own[0].tree)
+            name, namespace = better_name(name_of(main)), text(metadata_of(main), "namespace")
+            places.append(_Place(_folder(settings, own), name, namespace, new, own))
+    wanted = Counter((each.folder, each.name) for each in places)
+    for place in places:
+        is_shared = wanted[place.folder, place.name] > 1 and not dns1123_label(place.namespace)
+        folder = f"{place.folder}/{place.namespace}" if is_shared else place.folder
+        yield MigratedFile(f"{folder}/{place.name}.yaml", place.text, True, place.documents)
 
 
-def _twice(jobs: Iterable[NewText]) -> Iterator[Diagnostic]:
-    """Jobs of one name, of which a namespace has only one."""
-    first: dict[tuple[str, str], Document] = {}
-    for each in jobs:
+def _edited(found: Migration, documents: Sequence[Document]) -> Iterator[MigratedFile]:
+    """Files of the repository are edited where they are; what comes from elsewhere is a new file in it."""
+    for file, new in found.edited.items():
+        if not _is_elsewhere(file):
+            yield MigratedFile(file, new, False, _trainers_of(file, documents))
+
+
+def _is_elsewhere(file: str) -> bool:
+    return file == STDIN or os.path.isabs(file)
+
+
+def _trainers_of(file: str, documents: Iterable[Document]) -> tuple[Document, ...]:
+    return tuple(each for each in documents if each.file == file and is_trainers(each.tree))
+
+
+def _folder(settings: Settings, documents: Iterable[Document]) -> str:
+    """Where objects of the Trainer belong that share a file."""
+    has_job = any(each.tree.get("kind") == "TrainJob" for each in documents)
+    return settings.jobs if has_job else settings.runtimes
+
+
+def _misplaced(settings: Settings, changes: Iterable[MigratedFile]) -> dict[str, list[str]]:
+    read = tuple(f"{folder}/" for folder in (settings.jobs, settings.runtimes, settings.environments))
+    found: dict[str, list[str]] = {}
+    for each in changes:
+        if not each.is_new and not each.file.startswith(read):
+            found.setdefault(_folder(settings, each.origins), []).append(each.file)
+    return found
+
+
+def _twice(files: Iterable[MigratedFile]) -> Iterator[Diagnostic]:
+    """Objects that would be written to one file, because they have one name."""
+    first: dict[str, Document] = {}
+    for each in files:
         document = each.origins[0]
-        earlier = first.setdefault((each.namespace, each.name), document)
+        earlier = first.setdefault(each.file, document)
         if earlier is not document:
             where = f"{earlier.file}:{earlier.position(()).line}"
-            message = f"another job is called {each.name}, too: the one at {where}"
-            path = ("metadata", "name")
-            yield Diagnostic("TF203", "error", message, "TrainJobs of one namespace share their names", path, document)
+            noun = "runtime" if text(document.tree, "kind").endswith("Runtime") else "job"
+            name = each.file.rpartition("/")[2].removesuffix(".yaml")
+            message = f"another {noun} is called {name}, too: the one at {where}"
+            hint = f"each {noun} of a namespace needs a name of its own"
+            yield Diagnostic("TF203", "error", message, hint, ("metadata", "name"), document)
 
 
 def _nothing(
@@ -149,7 +191,8 @@ def _written(
     written = frozenset() if has_errors(told) else frozenset([*edits, *(file for file, _ in made.write)])
     folder = f"{repository.settings.jobs}/"
     old = {each.file for change in changes if change.is_new for each in change.origins}
-    return Outcome([*changes], told, written, sorted(file for file in old if file.startswith(folder)))
+    outlived = sorted(file for file in old if file.startswith(folder))
+    return Outcome([*changes], told, written, outlived, _misplaced(repository.settings, changes))
 
 
 def _rewritten(root: str, edits: Mapping[str, bytes]) -> list[Diagnostic]:

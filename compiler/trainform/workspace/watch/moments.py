@@ -67,7 +67,8 @@ def changes_in(folders: Collection[str]) -> Generator[Collection[str]]:
             for batch in found:
                 yield [path for _, path in batch]
     except RuntimeError as error:  # whatever notify reports
-        advice = "on Linux, raise fs.inotify.max_user_watches, or set WATCHFILES_FORCE_POLLING=true"
+        advice = "on Linux, raise fs.inotify.max_user_watches and max_user_instances"
+        advice += ", or set WATCHFILES_FORCE_POLLING=true"
         raise WatchFailed(f"cannot watch {counted(len(folders), 'folder')}: {error}; {advice}") from error
 
 
@@ -95,7 +96,7 @@ def _until_moved(places: Places, batches: Iterator[Collection[str]], waiting: _W
     for number, batch in enumerate(batches):
         waiting.take(batch)
         now = places.marks()
-        if now != marks or ((batch or not number) and places_of(places.root) != places):
+        if now != marks or ((batch or not number) and places_of(places.given) != places):
             waiting.is_due = True
             return
         yield from waiting.over(places.underway())

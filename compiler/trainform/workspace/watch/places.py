@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from trainform.io.git import GitError, git_folder
+from trainform.io.git import GitError, git_folder, head_files
 from trainform.io.links import located
 from trainform.io.paths import BASELINE
 from trainform.io.repository import ENDINGS, open_repository
@@ -16,9 +16,6 @@ from trainform.io.settings import FILE
 
 Mark = tuple[int, ...] | None
 """Which file or folder is at a path, and in which state; None if there is none."""
-
-_HEADS = ("HEAD", "logs/HEAD")
-"""Files in git's folder that a checkout, a commit and a reset change."""
 
 _UNDERWAY = {
     "rebase-merge": "a rebase is in progress",
@@ -32,9 +29,11 @@ _UNDERWAY = {
 
 
 class Places(NamedTuple):
-    """`folders` hold the input files, by real paths. `files` are single ones, and `tops` the folders that need not
-    exist; `git` is git's folder, empty if there is none. `root` has no links."""
+    """`given` is the root as it was asked for, and may be a link; `root` has no links. `folders` hold the input files,
+    by real paths. `files` are looked at one by one, and `tops` are the folders that need not exist; `git` is git's
+    folder, empty if there is none."""
 
+    given: str
     root: str
     folders: tuple[str, ...]
     files: tuple[str, ...]
@@ -43,9 +42,8 @@ class Places(NamedTuple):
 
     def marks(self) -> Mapping[str, Mark]:
         """Changed marks mean that something changed which is not in `folders`."""
-        heads = (f"{self.git}/{name}" for name in _HEADS if self.git)
-        whole = {path: _mark_of_file(path) for path in (*self.files, *heads)}
-        return whole | {path: _mark_of_folder(path) for path in (self.root, *self.tops)}
+        whole = {path: _mark_of_file(path) for path in self.files}
+        return whole | {path: _mark_of_folder(path) for path in (self.given, self.root, *self.tops)}
 
     def underway(self) -> str:
         """What git is doing here, in words; empty if nothing."""
@@ -59,12 +57,17 @@ def places_of(root: str) -> Places:
     settings = repository.settings
     tops = [*dict.fromkeys((settings.jobs, settings.runtimes, settings.environments))]
     folders = sorted({folder for top in tops for folder in _folders(repository.root, top)})
+    odd = [folder for folder in folders if not _can_be_watched(folder)]
     try:
         git = git_folder(repository.root)
     except GitError:
         git = ""
-    files = tuple(f"{repository.root}/{file}" for file in (FILE, BASELINE))
-    return Places(repository.root, tuple(folders), files, tuple(f"{repository.root}/{top}" for top in tops), git)
+    files = [f"{repository.root}/{file}" for file in (FILE, BASELINE)]
+    files += head_files(git) if git else ()
+    files += [path for folder in odd for path in (folder, *_files(folder))]
+    watched = tuple(folder for folder in folders if folder not in odd)
+    folders_of_settings = tuple(f"{repository.root}/{top}" for top in tops)
+    return Places(root, repository.root, watched, tuple(files), folders_of_settings, git)
 
 
 def is_input(path: str) -> bool:
@@ -81,6 +84,21 @@ def is_missing(path: str) -> bool:
         return not os.stat(path).st_size
     except OSError:
         return True
+
+
+def _can_be_watched(folder: str) -> bool:
+    """Whether its name is UTF-8: no other can be told to the package that watches."""
+    try:
+        folder.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _files(folder: str) -> list[str]:
+    with suppress(OSError):
+        return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if is_input(name)]
+    return []
 
 
 def _folders(root: str, top: str) -> Iterator[str]:
