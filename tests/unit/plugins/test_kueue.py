@@ -126,7 +126,7 @@ def test_labels_of_a_declared_namespace_decide():
     facts = (LOCAL_QUEUE, FLAVOR, TOPOLOGY, selects)
     namespace = fact("Namespace", "team-a", version="v1", labels={"tier": "prod"})
     assert codes(kueue(*facts, namespace)) == []
-    assert codes(kueue(*facts)) == ["TF563"]
+    assert the(kueue(*facts), "TF563")["message"].endswith("cannot tell whether ClusterQueue all admits it")
 
 
 def test_a_missing_fact_is_a_warning_in_an_environment():
@@ -264,6 +264,13 @@ def test_the_gang_of_the_environment_is_what_to_change_under_multikueue():
     error = the(result, "TF357")
     assert "PodGroup/llm" in error["message"]
     assert error["hint"].startswith("write scheduling.gang.scheduler: none in the Environment")
+
+
+def test_a_gang_without_a_pod_group_is_not_what_to_change_under_multikueue():
+    """YuniKorn reads a gang from annotations of the pods."""
+    settings = {"kueue": {"localQueue": "team-a", "multiKueue": True}, "gang": {"scheduler": "yunikorn"}}
+    error = the(compiled(*FACTS, scheduling=settings, runtime=MPI, nodes=1), "TF357")
+    assert error["hint"] == "create them in the worker clusters, or use a runtime that needs none"
 
 
 @pytest.mark.parametrize("time", ["0", "1d", "1.5", ""])
