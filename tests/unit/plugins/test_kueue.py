@@ -161,6 +161,7 @@ def test_replicas_count_for_slices():
     ("topology", "code"),
     [
         ({"required": "example.com/rak"}, "TF353"),
+        ({"preferred": "example.com/rak"}, "TF353"),
         ({"slice": {"required": "example.com/rak", "size": 2}}, "TF353"),
         ({"required": RACK, "slice": {"required": BLOCK, "size": 2}}, "TF354"),
         ({"required": RACK, "slice": {"required": RACK, "size": 2}}, None),
