@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2]
+
 _GOLDEN = "tests/golden/test_golden.py::test_compiles_to_the_expected_files_in_any_order_of_documents"
 _RENDER = (
     "tests/unit/cli/test_render.py",
@@ -62,7 +66,7 @@ _KUEUE = (
     "tests/unit/plugins/test_kueue_webhook.py",
     "tests/unit/plugins/test_kueue.py",
     "tests/unit/plugins/test_kueue_requests.py",
-    _GOLDEN,
+    *(f"{_GOLDEN}[kueue/{case.name}]" for case in sorted((PROJECT / "golden/kueue").iterdir())),
 )
 
 TESTS: dict[str, tuple[str, ...]] = {
@@ -136,7 +140,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/end_to_end/test_build_cache.py::test_without_a_look_at_its_own_code_trainform_keeps_no_cache",
     ),
     "trainform.workspace.cache.index": ("tests/unit/workspace/cache/test_index.py",),
-    "trainform_plugins.kueue": _KUEUE,
+    "trainform_plugins.kueue": (
+        *_KUEUE,
+        "tests/unit/review/test_explain.py::test_multikueue_belongs_to_the_line_of_the_environment_that_asks_for_it",
+    ),
     "trainform_plugins.kueue.asked": _KUEUE,
     "trainform_plugins.kueue.features": _KUEUE,
     "trainform_plugins.kueue.labels": _KUEUE,

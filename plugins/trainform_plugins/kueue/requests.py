@@ -32,8 +32,8 @@ SMALL = {"cpu": "100m", "memory": "64Mi"}
 
 
 class _Queue(NamedTuple):
-    """A ClusterQueue with flavors for some resources. `by_topology`: all its flavors are declared and have a topology, so it places all pods by
-    topology."""
+    """A ClusterQueue with flavors for some resources. `by_topology`: all of them are declared and have a topology, so
+    it places all pods by topology."""
 
     name: str
     covered: tuple[str, ...]
