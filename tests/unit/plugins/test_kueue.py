@@ -315,6 +315,11 @@ def test_a_label_of_the_environment_is_told_there(settings, cluster, code, field
     assert [each["environment"] for each in found["jobs"]] == ["prod"]
 
 
+def test_a_label_that_the_job_and_the_environment_set_alike_is_told_in_the_job():
+    error = the(kueue(LOCAL_QUEUE, labels={QUEUE: "nobody"}, settings={"localQueue": "nobody"}), "TF350")
+    assert (error["field"], error["jobs"]) == (f"metadata.labels.{QUEUE}", [])
+
+
 def test_settings_without_a_queue_have_no_effect():
     result = compiled(TOPOLOGY, scheduling={"kueue": {"topology": {"required": RACK}}})
     assert codes(result) == ["TF358"]
