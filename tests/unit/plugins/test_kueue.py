@@ -179,8 +179,9 @@ def test_levels_are_those_of_the_queues_flavors(topology, code):
 
 
 def test_a_topology_of_another_flavor_does_not_help():
-    other = fact("Topology", "other", {"levels": [{"nodeLabel": "example.com/zone"}]})
-    assert codes(kueue(*FACTS, other, settings={"topology": {"required": "example.com/zone"}})) == ["TF353"]
+    other = fact("Topology", "other", {"levels": [{"nodeLabel": "cloud/zone-of-rows"}]})
+    error = the(kueue(*FACTS, other, settings={"topology": {"required": "cloud/zone-of-rows"}}), "TF353")
+    assert error["hint"] == f"its levels are {BLOCK}, {RACK}, {HOST}"
 
 
 @pytest.mark.parametrize(
