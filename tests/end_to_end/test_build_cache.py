@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import pytest
 from end_to_end.changes import (
     ALL,
     FEW,
+    a_comment,
     delete,
     edit,
     edit_an_environment,
@@ -34,6 +35,8 @@ from trainform.workspace.inputs import EnvironmentInputs
 
 FILES = 12
 """Of jobs: eleven of one, and one of two."""
+
+Change = Callable[[Repository], None]
 
 TICK = 0.02
 """Seconds after which file systems stamp a file with a later time."""
@@ -70,15 +73,19 @@ class Place(Repository):
         self.capfd, self.monkeypatch = capfd, monkeypatch
         self.read: list[str] = []
 
-    def trainform(self, *words: str, root: Path | None = None) -> Ran:
-        """What a command says; `read` are the files of jobs that it read."""
+    def trainform(self, *words: str, root: Path | None = None, meanwhile: Change = nothing) -> Ran:
+        """What a command says; `read` are the files of jobs that it read. The change happens once it has read job 3."""
         self.read = []
         with self.monkeypatch.context() as patch:
-            own, read = discovery.Workspace.read, self.read
+            own, read, place = discovery.Workspace.read, self.read, self
 
             def reading(self: discovery.Workspace, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
-                read.extend(self.job_files if files is None else files)
-                return own(self, files)
+                files_now = self.job_files if files is None else files
+                read.extend(files_now)
+                found = own(self, files)
+                if "jobs/job-3.yaml" in files_now:
+                    meanwhile(place)
+                return found
 
             patch.setattr(discovery.Workspace, "read", reading)
             patch.setattr(os, "sched_getaffinity", lambda process: {0})
@@ -242,25 +249,19 @@ def test_an_environment_that_lost_its_last_job_is_told_again(place):
     place.assert_alike(*READING, "render")
 
 
-def test_inputs_that_change_during_a_run_are_not_what_it_vouches_for(place, monkeypatch):
-    """A runtime is edited while a run without a cache reads jobs: nothing it found may count for the new one."""
+def test_inputs_that_change_during_a_run_are_not_what_it_vouches_for(place):
+    """A runtime is edited while a run without a cache reads jobs: nothing it found may count for either."""
     place.cache.unlink()
-    own = discovery.Workspace.read
-    edited: list[bool] = []
-
-    def reading(self: discovery.Workspace, files: Sequence[str] | None = None) -> list[EnvironmentInputs]:
-        found = own(self, files)
-        if not edited:
-            edited.append(True)
-            edit_the_runtime(place)
-        return found
-
-    with monkeypatch.context() as patch:
-        patch.setattr(discovery.Workspace, "read", reading)
-        patch.setattr(os, "sched_getaffinity", lambda process: {0})
-        assert run(["--root", str(place.root), "render"]) == 0
-    place.capfd.readouterr()
+    assert place.trainform("check", meanwhile=edit_the_runtime).code == 0
+    assert not place.cache.exists()
     assert "26 jobs are behind" in place.trainform("render").out
+
+
+@pytest.mark.parametrize("change", [delete, edit], ids=lambda change: change.__name__)
+def test_files_that_change_during_a_run_are_not_what_it_vouches_for(place, change):
+    place.cache.unlink()
+    assert place.trainform("check", meanwhile=change).code == 0
+    place.assert_alike(*READING, "render")
 
 
 def test_a_catalogue_of_other_runtimes_is_another_version(place, monkeypatch):
@@ -281,6 +282,16 @@ def test_a_link_out_of_the_repository_is_told_where_no_job_changed(place, has_ca
         ran = place.trainform("render")
         assert ran.code == 2
         assert "jobs/link.yaml: error TF702" in ran.err
+
+
+@pytest.mark.parametrize("folder", ["jobs", "runtimes", "environments/prod"])
+@pytest.mark.parametrize("command", ["render", "check"])
+def test_a_link_out_of_the_repository_is_told_by_each_run(place, command, folder):
+    (place.root / folder / "link.yaml").symlink_to("/etc/hostname")
+    for _ in range(2):
+        ran = place.trainform(command)
+        assert ran.code == 2
+        assert f"{folder}/link.yaml: error TF702" in ran.err
 
 
 def test_one_job_of_a_file_that_is_gone_is_seen(place):
@@ -468,6 +479,16 @@ def test_what_changed_after_a_run_began_is_read_again(place, monkeypatch):
     known = cache_file.read(str(place.root), "cache")
     assert known is not None
     assert known["jobs"]["rows"] == known["files"] == {}
+
+
+def test_what_changed_just_when_a_run_began_is_read_again(place, monkeypatch):
+    a_comment(place)
+    place.cache.unlink()
+    now = os.stat(place.root / "jobs/job-3.yaml").st_ctime_ns
+    monkeypatch.setattr(cache_file, "clock", lambda root: now)
+    for read in (FILES, 1):
+        assert place.trainform("check").out == "26 current\n"
+        assert len(set(place.read)) == read
 
 
 def test_what_a_run_wrote_is_read_by_the_next(place):

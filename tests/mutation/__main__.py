@@ -25,9 +25,8 @@ import pytest
 import yaml  # noqa: F401
 
 from mutation.mutants import Mutant, sample, statements_of_functions
-from mutation.table import TESTS
+from mutation.table import PROJECT, TESTS
 
-PROJECT = Path(__file__).parents[2]
 LONGEST = 3600
 """Seconds that the tests of a module may take without a mutant, on a busy machine too."""
 PATIENCE = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainform.plugin import Path, Plan, Source
+from trainform.plugin import Path, Plan, Source, table
 
 if TYPE_CHECKING:
     from trainform.plugin import KueueScheduling
@@ -43,16 +43,14 @@ def labels_of(plan: Plan) -> dict[str, str]:
 def wants_multikueue(plan: Plan) -> bool:
     """Whether the Environment uses MultiKueue; a TrainJob that sets `managedBy` decides itself."""
     kueue = settings_of(plan)
-    spec = plan.job_document.tree.get("spec")
-    named = isinstance(spec, dict) and spec.get("managedBy") is not None
-    return kueue is not None and kueue.multi_kueue and not named
+    named = table(plan.job_document.tree, "spec").get("managedBy")
+    return kueue is not None and kueue.multi_kueue and named is None
 
 
 def source_of(plan: Plan, key: str, value: str) -> Source | None:
-    """Who set the JobSet's label `key` to `value`, if it was the TrainJob's label or the Environment's setting."""
-    if (plan.job.metadata.labels or {}).get(key) == value:
-        return "trainjob", ("metadata", "labels", key)
-    return environments_label(key) if labels_of(plan).get(key) == value else None
+    """The Environment's field, if that set the JobSet's label `key` to `value`: a label of the TrainJob beats it."""
+    is_own = key in (plan.job.metadata.labels or {})
+    return environments_label(key) if not is_own and labels_of(plan).get(key) == value else None
 
 
 def environments_label(key: str) -> Source:

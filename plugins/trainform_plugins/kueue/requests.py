@@ -32,8 +32,8 @@ SMALL = {"cpu": "100m", "memory": "64Mi"}
 
 
 class _Queue(NamedTuple):
-    """A ClusterQueue whose flavors are all declared. `by_topology`: all have a topology, so it places all pods by
-    topology."""
+    """A ClusterQueue with flavors for some resources. `by_topology`: all of them are declared and have a topology, so
+    it places all pods by topology."""
 
     name: str
     covered: tuple[str, ...]
@@ -57,14 +57,15 @@ def every_step_requests_something(plan: Plan, jobset: JobSetView) -> None:
 
 
 def _queue(plan: Plan, jobset: JobSetView) -> _Queue | None:
-    tree = cluster_queue_of(plan, jobset)
-    groups = tables(table(tree or {}, "spec"), "resourceGroups")
+    """The job's queue; None if it is not known, or gives no resource to anybody."""
+    tree = cluster_queue_of(plan, jobset) or {}
+    groups = tables(table(tree, "spec"), "resourceGroups")
     names = [text(flavor, "name") for group in groups for flavor in tables(group, "flavors")]
     flavors = [plan.facts.get("ResourceFlavor", name) for name in names]
-    if tree is None or not flavors or None in flavors:
+    covered = tuple(name for group in groups for name in texts(group, "coveredResources") if name)
+    if not flavors or not covered:
         return None
     topologies = [text(table(flavor or {}, "spec"), "topologyName") for flavor in flavors]
-    covered = tuple(name for group in groups for name in texts(group, "coveredResources"))
     return _Queue(text(table(tree, "metadata"), "name"), covered, all(topologies))
 
 
@@ -83,7 +84,7 @@ def _requests_nothing(plan: Plan, job: ReplicatedJob, queue: _Queue) -> bool:
 
 def _tell(plan: Plan, jobset: JobSetView, job: ReplicatedJob, queue: _Queue) -> None:
     resource = next((name for name in SMALL if name in queue.covered), queue.covered[0])
-    container = job.containers[0] if job.containers else {}
+    container = job.containers[0]
     source, hint = _remedy(plan, job, text(container, "name"), f"{{{resource}: {SMALL.get(resource, '1')}}}")
     plan.report_object(
         jobset.tree,

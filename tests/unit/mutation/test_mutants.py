@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mutation.__main__ import PROJECT, _file
+from mutation.__main__ import _file
 from mutation.mutants import mutants, sample, statements_of_functions
-from mutation.table import TESTS
+from mutation.table import PROJECT, TESTS
 from support.golden import ROOT
 
 

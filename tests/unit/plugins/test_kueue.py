@@ -90,6 +90,13 @@ def test_the_environment_replaces_all_that_the_template_asks():
     assert asked(result) == {"note": "mine", "preferred-topology": RACK}
 
 
+def test_annotations_that_the_webhook_refuses_are_told_where_they_were_written():
+    key = f"{PREFIX}podset-unconstrained-topology"
+    error = the(kueue(annotations={key: "yes"}), "TF359")
+    assert error["field"] == f"spec.template.spec.replicatedJobs[0].template.spec.template.metadata.annotations.{key}"
+    assert error["message"] == 'must be "true" or "false", not "yes"'
+
+
 def test_an_environment_without_topology_leaves_the_templates():
     assert asked(kueue(annotations={f"{PREFIX}podset-required-topology": BLOCK})) == {"required-topology": BLOCK}
 
@@ -126,7 +133,7 @@ def test_labels_of_a_declared_namespace_decide():
     facts = (LOCAL_QUEUE, FLAVOR, TOPOLOGY, selects)
     namespace = fact("Namespace", "team-a", version="v1", labels={"tier": "prod"})
     assert codes(kueue(*facts, namespace)) == []
-    assert codes(kueue(*facts)) == ["TF563"]
+    assert the(kueue(*facts), "TF563")["message"].endswith("cannot tell whether ClusterQueue all admits it")
 
 
 def test_a_missing_fact_is_a_warning_in_an_environment():
@@ -161,6 +168,7 @@ def test_replicas_count_for_slices():
     ("topology", "code"),
     [
         ({"required": "example.com/rak"}, "TF353"),
+        ({"preferred": "example.com/rak"}, "TF353"),
         ({"slice": {"required": "example.com/rak", "size": 2}}, "TF353"),
         ({"required": RACK, "slice": {"required": BLOCK, "size": 2}}, "TF354"),
         ({"required": RACK, "slice": {"required": RACK, "size": 2}}, None),
@@ -171,8 +179,9 @@ def test_levels_are_those_of_the_queues_flavors(topology, code):
 
 
 def test_a_topology_of_another_flavor_does_not_help():
-    other = fact("Topology", "other", {"levels": [{"nodeLabel": "example.com/zone"}]})
-    assert codes(kueue(*FACTS, other, settings={"topology": {"required": "example.com/zone"}})) == ["TF353"]
+    other = fact("Topology", "other", {"levels": [{"nodeLabel": "cloud/zone-of-rows"}]})
+    error = the(kueue(*FACTS, other, settings={"topology": {"required": "cloud/zone-of-rows"}}), "TF353")
+    assert error["hint"] == f"its levels are {BLOCK}, {RACK}, {HOST}"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +207,7 @@ def test_a_step_that_no_job_has(step_name, severity):
         ("0.8", {"required": RACK}, "error"),
         ("0.10", {"unconstrained": True}, "error"),
         ("0.12", {"slice": {"required": RACK, "size": 2}}, "error"),
+        ("0.12", {"required": RACK, "group": "g"}, "error"),
         ("v0.13.2", {"slice": {"required": RACK, "size": 2}}, "warning"),
         ("0.14", {"slice": {"required": RACK, "size": 2}}, None),
         (None, {"slice": {"required": RACK, "size": 2}}, None),
@@ -205,8 +215,8 @@ def test_a_step_that_no_job_has(step_name, severity):
 )
 def test_a_feature_needs_its_kueue(version, topology, severity):
     result = kueue(settings={"topology": topology}, cluster={"kueue": version} if version else {})
-    told = [d["severity"] for d in result["jobs"][0]["diagnostics"] if d["code"] == "TF356"]
-    assert told == ([severity] if severity else [])
+    told = {d["severity"] for d in result["jobs"][0]["diagnostics"] if d["code"] == "TF356"}
+    assert severity in told if severity else not told
 
 
 @pytest.mark.parametrize(
@@ -263,12 +273,24 @@ def test_the_gang_of_the_environment_is_what_to_change_under_multikueue():
     )
     error = the(result, "TF357")
     assert "PodGroup/llm" in error["message"]
-    assert error["hint"].startswith("write scheduling.gang.scheduler: none in the Environment")
+    assert error["hint"] == "write scheduling.gang.scheduler: none in the Environment: Kueue admits all pods at once"
+
+
+def test_a_gang_without_a_pod_group_is_not_what_to_change_under_multikueue():
+    """YuniKorn reads a gang from annotations of the pods."""
+    settings = {"kueue": {"localQueue": "team-a", "multiKueue": True}, "gang": {"scheduler": "yunikorn"}}
+    error = the(compiled(*FACTS, scheduling=settings, runtime=MPI, nodes=1), "TF357")
+    assert error["hint"] == "create them in the worker clusters, or use a runtime that needs none"
 
 
 @pytest.mark.parametrize("time", ["0", "1d", "1.5", ""])
 def test_a_time_limit_is_a_number(time):
     assert codes(kueue(labels={TIME: time}), "error") == ["TF359"]
+
+
+def test_a_label_that_is_too_new_is_told_where_it_was_written():
+    error = the(kueue(template={TIME: "60"}, cluster={"kueue": "0.8"}), "TF356")
+    assert error["field"] == f"spec.template.metadata.labels.{TIME}"
 
 
 @pytest.mark.parametrize("environment", [None, {}], ids=["no environment", "environment without kueue"])
@@ -292,6 +314,11 @@ def test_a_label_of_the_environment_is_told_there(settings, cluster, code, field
     found = the(kueue(settings=settings, cluster=cluster), code)
     assert found["field"] == f"spec.scheduling.kueue.{field}"
     assert [each["environment"] for each in found["jobs"]] == ["prod"]
+
+
+def test_a_label_that_the_job_and_the_environment_set_alike_is_told_in_the_job():
+    error = the(kueue(LOCAL_QUEUE, labels={QUEUE: "nobody"}, settings={"localQueue": "nobody"}), "TF350")
+    assert (error["field"], error["jobs"]) == (f"metadata.labels.{QUEUE}", [])
 
 
 def test_settings_without_a_queue_have_no_effect():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,10 +27,9 @@ LIMITS = fact("LimitRange", "usual", {"limits": [{"type": "Container", "defaultR
               version="v1", namespace="team-a")  # fmt: skip
 
 
-def cluster_queue(*resources: str) -> Tree:
+def cluster_queue(*resources: object, flavors: Sequence[str] = ("h100",)) -> Tree:
     quotas = [{"name": name, "nominalQuota": 64} for name in resources]
-    flavors = [{"name": "h100", "resources": quotas}]
-    groups = [{"coveredResources": list(resources), "flavors": flavors}]
+    groups = [{"coveredResources": [*resources], "flavors": [{"name": name, "resources": quotas} for name in flavors]}]
     return fact("ClusterQueue", "all", {"namespaceSelector": {}, "resourceGroups": groups})
 
 
@@ -47,14 +47,14 @@ def job(runtime: str = "torchtune-llama3.2-1b", **spec: Any) -> Tree:
     }
 
 
-def own_runtime(annotations: Tree | None = None) -> Tree:
+def own_runtime(annotations: Tree | None = None, requests: Tree | None = None) -> Tree:
     def step(name: str, container: str, requests: Tree | None) -> Tree:
         containers = [{"name": container, "image": "example/train:1", "resources": {"requests": requests or {}}}]
         pods = {"metadata": {"annotations": annotations or {}}, "spec": {"containers": containers}}
         label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"} if name == "node" else {}
         return {"name": name, "template": {"metadata": {"labels": label}, "spec": {"template": pods}}}
 
-    jobs = [step("reader", "read", None), step("node", "node", {"cpu": 1})]
+    jobs = [step("reader", "read", requests), step("node", "node", {"cpu": 1})]
     spec = {"mlPolicy": {"numNodes": 1}, "template": {"spec": {"replicatedJobs": jobs}}}
     head = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
@@ -141,18 +141,44 @@ SPARED = {
     "defaults of the namespace": (environment(), own_runtime(), cluster_queue("cpu"), BY_TOPOLOGY, LIMITS),
     "a flavor without a topology": (environment(), own_runtime(), cluster_queue("cpu"), ANYWHERE),
     "a flavor that is not declared": (environment(), own_runtime(), cluster_queue("cpu")),
+    "a queue without flavors": (environment(), own_runtime(ASKING), cluster_queue("cpu", flavors=())),
+    "a queue of no resource": (environment(), own_runtime(ASKING), cluster_queue(), BY_TOPOLOGY),
+    "a queue of something unreadable": (environment(), own_runtime(), cluster_queue({"cpu": 1}), BY_TOPOLOGY),
     "a worker cluster": (environment(**HANDED_ON), own_runtime(), cluster_queue("cpu"), BY_TOPOLOGY),
 }
 
 
 @pytest.mark.parametrize("documents", SPARED.values(), ids=SPARED)
 def test_a_step_that_kueue_can_place_or_of_which_too_little_is_known(documents):
-    assert told(*documents, job("mine"), LOCAL_QUEUE, TOPOLOGY) == []
+    (result,) = compile_stream(yaml.safe_dump_all([*documents, job("mine"), LOCAL_QUEUE, TOPOLOGY]))["jobs"]
+    assert [each["code"] for each in result["diagnostics"] if each["severity"] == "error"] == []
 
 
-def test_a_step_that_asks_for_a_topology_itself_needs_a_request_in_any_queue():
-    documents = (environment(), own_runtime(ASKING), cluster_queue("cpu"), ANYWHERE)
+@pytest.mark.parametrize("flavors", [[BY_TOPOLOGY], [ANYWHERE], []], ids=["by topology", "anywhere", "not declared"])
+def test_a_step_that_asks_for_a_topology_itself_needs_a_request_in_any_queue(flavors):
+    documents = (environment(), own_runtime(ASKING), cluster_queue("cpu"), *flavors)
     assert len(told(*documents, job("mine"), LOCAL_QUEUE, TOPOLOGY)) == 1
+
+
+IGNORING = fact("Configuration", "kueue", version="config.kueue.x-k8s.io/v1beta2") | {
+    "resources": {"quotaCheckStrategy": "IgnoreUndeclared"}
+}
+
+
+@pytest.mark.parametrize(
+    ("requests", "configuration", "is_told"),
+    [
+        ({"cpu": 0}, [], False),
+        ({"memory": 0}, [], True),
+        ({"memory": "1Gi"}, [], False),
+        ({"memory": "1Gi"}, [IGNORING], True),
+    ],
+    ids=["0 of what the queue covers", "0 of something else", "what the queue refuses", "what Kueue does not count"],
+)
+def test_what_counts_as_a_request(requests, configuration, is_told):
+    """The queue covers the CPU. What it refuses is another problem."""
+    documents = (environment(), own_runtime(requests=requests), *FACTS, *configuration)
+    assert bool(told(*documents, job("mine"))) == is_told
 
 
 @pytest.mark.parametrize("amount", ["much", {"of": "it"}, [1]])

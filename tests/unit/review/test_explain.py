@@ -331,6 +331,13 @@ def test_marks_of_pods_are_the_plugin_s_that_asked_for_them() -> None:
     assert owner_of(whole(), label) == "plugin coscheduling (enforce_pod_group_policy)"
 
 
+def test_multikueue_belongs_to_the_line_of_the_environment_that_asks_for_it() -> None:
+    gang = "  podGroupPolicy:\n    coscheduling: {scheduleTimeoutSeconds: 90}\n"
+    environment = ENVIRONMENT.partition("spec:\n")[0] + "spec: {scheduling: {kueue: {multiKueue: true}}}\n"
+    fields = explained(JOB, RUNTIME.replace(gang, ""), environment)
+    assert owner_of(fields, "spec.managedBy") == "Environment prod env:4"
+
+
 @cache
 def whole() -> dict[str, Field]:
     return explained(JOB, RUNTIME, ENVIRONMENT)

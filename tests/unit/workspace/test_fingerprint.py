@@ -12,6 +12,13 @@ from trainform.source import load
 from trainform.workspace.fingerprint import Cause, CurrentInputs, Snapshot, digest_of, is_frozen, lock_of
 
 FACT = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ml}\n"
+PRICES = '  prices: {currency: USD, resources: {cpu: "0.10"}}\n'
+WITHOUT_SPEC = environment().partition("spec:")[0]
+ACCOUNT = """\
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: kubeflow-trainer-torch, annotations: {trainform.dev/companion-of: torch}}
+"""
 
 
 def compiled(*texts):
@@ -61,22 +68,41 @@ def test_a_snapshot_is_read_back_as_what_its_name_says():
 @pytest.mark.parametrize(
     ("now", "causes"),
     [
-        (present(*NOW), []),
-        (present(*reversed(NOW)), []),
-        (present(environment(), runtime("other:1")), ["runtime torch changed"]),
-        (present(environment()), ["runtime torch is gone"]),
-        (present(environment(naming="content-hash"), runtime()), ["Environment prod changed"]),
-        (present(*NOW, FACT), ["Environment prod changed"]),
-        (present(*NOW, compiler="1.1"), ["rendered by trainform 1.0, but this is 1.1"]),
-        (present(*NOW, plugins={"acme": "2"}), ["plugin package acme 2 was added"]),
-        (
-            present(environment(layout="per-job"), runtime("other:1")),
-            ["runtime torch changed", "Environment prod changed"],
-        ),
+        (NOW, []),
+        (NOW[::-1], []),
+        ((environment(), runtime("other:1")), ["runtime torch changed"]),
+        ((environment(),), ["runtime torch is gone"]),
+        ((environment(naming="content-hash"), runtime()), ["Environment prod changed"]),
+        ((*NOW, FACT), ["Environment prod changed"]),
+        ((*NOW, ACCOUNT), ["runtime torch changed"]),
+        ((environment() + PRICES, runtime()), []),
+        ((WITHOUT_SPEC, runtime()), ["Environment prod changed"]),
+        ((runtime(),), ["Environment default changed"]),
+        ((environment(layout="per-job"), runtime("other:1")), ["runtime torch changed", "Environment prod changed"]),
     ],
 )
 def test_a_job_is_behind_what_changed(now, causes):
-    assert [cause.message for cause in now.causes(lock(*NOW, job("llm")).pins, "ml")] == causes
+    assert [cause.message for cause in present(*now).causes(lock(*NOW, job("llm")).pins, "ml")] == causes
+
+
+def test_a_job_is_behind_another_compiler():
+    message = "rendered by trainform 1.0, but this is 1.1"
+    found = present(*NOW, compiler="1.1", plugins={"acme": "2"}).causes(lock(*NOW, job("llm")).pins, "ml")
+    assert found == [Cause("compiler", "", message)]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "message"),
+    [
+        ({"acme": "2"}, "plugin package acme changed from 1 to 2"),
+        ({}, "plugin package acme 1 is no longer used"),
+        ({"acme": "1", "new": "3"}, "plugin package new 3 was added"),
+    ],
+)
+def test_a_job_is_behind_plugins_that_changed(plugins, message):
+    pins = lock(*NOW, job("llm")).pins._replace(plugins={"acme": "1"}, plugin_code={"acme": "d1"})
+    code = dict.fromkeys(plugins, "d1")
+    assert present(*NOW, plugins=plugins, code=code).causes(pins, "ml") == [Cause("compiler", "plugins", message)]
 
 
 def test_a_job_is_behind_plugin_code_that_changed_without_a_new_version():
