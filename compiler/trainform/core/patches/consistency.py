@@ -45,10 +45,11 @@ def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[Patch
         return []
     if new is None:
         return [_removed_jobset(old.tree, patched)]
-    if schema.check("JobSet", new.tree):
+    others = [tree for tree in before if tree is not old.tree]
+    if not others or schema.check("JobSet", new.tree):
         return []
     now = {object_name(tree): tree for tree in patched.objects}
-    pairs = [(tree, now.get(object_name(tree))) for tree in before]
+    pairs = [(tree, now.get(object_name(tree))) for tree in others]
     found = [each for then, tree in pairs for each in _misfits(_Change(old, new, then, tree))]
     return [_told(each, new.tree, patched) for each in found]
 
