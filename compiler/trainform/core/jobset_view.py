@@ -26,6 +26,9 @@ class ReplicatedJob(NamedTuple):
     step: str
     path: Path
     tree: Tree
+    job_spec: Tree
+    pod: Tree
+    """The pod template."""
     pod_spec: Tree
     init_containers: list[Tree]
     containers: list[Tree]
@@ -33,25 +36,20 @@ class ReplicatedJob(NamedTuple):
     @classmethod
     def of(cls, tree: Tree, index: int) -> ReplicatedJob:
         template = table(tree, "template")
-        pod_spec = table(table(table(template, "spec"), "template"), "spec")
+        job_spec = table(template, "spec")
+        pod = table(job_spec, "template")
+        pod_spec = table(pod, "spec")
         return cls(
             text(tree, "name"),
             text(labels_of(template), STEP_LABEL),
             ("spec", "replicatedJobs", index),
             tree,
+            job_spec,
+            pod,
             pod_spec,
             tables(pod_spec, "initContainers"),
             tables(pod_spec, "containers"),
         )
-
-    @property
-    def job_spec(self) -> Tree:
-        return table(table(self.tree, "template"), "spec")
-
-    @property
-    def pod(self) -> Tree:
-        """The pod template."""
-        return table(self.job_spec, "template")
 
     @property
     def annotations(self) -> Tree:
@@ -102,20 +100,15 @@ class JobSetView(NamedTuple):
     """A JobSet and its replicated jobs, in order."""
 
     tree: Tree
+    spec: Tree
+    labels: Tree
     jobs: list[ReplicatedJob]
 
     @classmethod
     def of(cls, tree: Tree) -> JobSetView:
-        jobs = tables(table(tree, "spec"), "replicatedJobs")
-        return cls(tree, [ReplicatedJob.of(job, index) for index, job in enumerate(jobs)])
-
-    @property
-    def spec(self) -> Tree:
-        return table(self.tree, "spec")
-
-    @property
-    def labels(self) -> Tree:
-        return labels_of(self.tree)
+        spec = table(tree, "spec")
+        jobs = [ReplicatedJob.of(job, index) for index, job in enumerate(tables(spec, "replicatedJobs"))]
+        return cls(tree, spec, labels_of(tree), jobs)
 
     @property
     def annotations(self) -> Tree:
