@@ -29,6 +29,8 @@ class ReplicatedJob(NamedTuple):
     job_spec: Tree
     pod: Tree
     """The pod template."""
+    annotations: Tree
+    """The pod's annotations."""
     pod_spec: Tree
     init_containers: list[Tree]
     containers: list[Tree]
@@ -46,15 +48,11 @@ class ReplicatedJob(NamedTuple):
             tree,
             job_spec,
             pod,
+            annotations_of(pod),
             pod_spec,
             tables(pod_spec, "initContainers"),
             tables(pod_spec, "containers"),
         )
-
-    @property
-    def annotations(self) -> Tree:
-        """The pod's annotations."""
-        return annotations_of(self.pod)
 
     @property
     def pod_path(self) -> Path:
