@@ -20,7 +20,8 @@ NODE_CONTAINER = "node"
 
 
 class ReplicatedJob(NamedTuple):
-    """The replicated job at `path` of a JobSet, labeled with `step`. Fields of the wrong type read as absent."""
+    """The replicated job at `path` of a JobSet, labeled with `step`; `pod` is its pod template, `annotations` are the
+    pod's. Fields of the wrong type read as absent."""
 
     name: str
     step: str
@@ -28,9 +29,7 @@ class ReplicatedJob(NamedTuple):
     tree: Tree
     job_spec: Tree
     pod: Tree
-    """The pod template."""
     annotations: Tree
-    """The pod's annotations."""
     pod_spec: Tree
     init_containers: list[Tree]
     containers: list[Tree]
