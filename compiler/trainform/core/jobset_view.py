@@ -20,12 +20,16 @@ NODE_CONTAINER = "node"
 
 
 class ReplicatedJob(NamedTuple):
-    """The replicated job at `path` of a JobSet, labeled with `step`. Fields of the wrong type read as absent."""
+    """The replicated job at `path` of a JobSet, labeled with `step`; `pod` is its pod template, `annotations` are the
+    pod's. Fields of the wrong type read as absent."""
 
     name: str
     step: str
     path: Path
     tree: Tree
+    job_spec: Tree
+    pod: Tree
+    annotations: Tree
     pod_spec: Tree
     init_containers: list[Tree]
     containers: list[Tree]
@@ -33,30 +37,21 @@ class ReplicatedJob(NamedTuple):
     @classmethod
     def of(cls, tree: Tree, index: int) -> ReplicatedJob:
         template = table(tree, "template")
-        pod_spec = table(table(table(template, "spec"), "template"), "spec")
+        job_spec = table(template, "spec")
+        pod = table(job_spec, "template")
+        pod_spec = table(pod, "spec")
         return cls(
             text(tree, "name"),
             text(labels_of(template), STEP_LABEL),
             ("spec", "replicatedJobs", index),
             tree,
+            job_spec,
+            pod,
+            annotations_of(pod),
             pod_spec,
             tables(pod_spec, "initContainers"),
             tables(pod_spec, "containers"),
         )
-
-    @property
-    def job_spec(self) -> Tree:
-        return table(table(self.tree, "template"), "spec")
-
-    @property
-    def pod(self) -> Tree:
-        """The pod template."""
-        return table(self.job_spec, "template")
-
-    @property
-    def annotations(self) -> Tree:
-        """The pod's annotations."""
-        return annotations_of(self.pod)
 
     @property
     def pod_path(self) -> Path:
@@ -102,20 +97,15 @@ class JobSetView(NamedTuple):
     """A JobSet and its replicated jobs, in order."""
 
     tree: Tree
+    spec: Tree
+    labels: Tree
     jobs: list[ReplicatedJob]
 
     @classmethod
     def of(cls, tree: Tree) -> JobSetView:
-        jobs = tables(table(tree, "spec"), "replicatedJobs")
-        return cls(tree, [ReplicatedJob.of(job, index) for index, job in enumerate(jobs)])
-
-    @property
-    def spec(self) -> Tree:
-        return table(self.tree, "spec")
-
-    @property
-    def labels(self) -> Tree:
-        return labels_of(self.tree)
+        spec = table(tree, "spec")
+        jobs = [ReplicatedJob.of(job, index) for index, job in enumerate(tables(spec, "replicatedJobs"))]
+        return cls(tree, spec, labels_of(tree), jobs)
 
     @property
     def annotations(self) -> Tree:

@@ -46,6 +46,8 @@ def file_names(objects: Sequence[dict[str, Any]]) -> list[str]:
     """`jobset-llm.yaml` for a JobSet called `llm`; `podgroup.scheduling.volcano.sh-llm.yaml` if two groups have that
     kind."""
     short = [_file_name(tree["kind"], tree["metadata"]["name"]) for tree in objects]
+    if len(set(short)) == len(short):
+        return short
     times = Counter(short)
     names = [
         name if times[name] == 1 else _file_name(_with_group(tree), tree["metadata"]["name"])

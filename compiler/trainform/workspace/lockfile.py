@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
 from trainform.output.kustomization import without_earlier_list
@@ -91,15 +92,14 @@ def dump(file: LockFile) -> bytes:
 
 
 def _json(value: Any, margin: str = "\n") -> str:
-    """Like `json.dumps(value, indent=2)`, which does not use the fast encoder."""
-    if not isinstance(value, dict) or not value:
-        return _encode(value)
+    """Like `json.dumps(value, indent=2)` for strings, mappings and None, which does not use the fast encoder."""
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if not value:
+        return json.dumps(value)
     inner = f"{margin}  "
-    entries = ",".join(f"{inner}{_encode(key)}: {_json(entry, inner)}" for key, entry in value.items())
+    entries = ",".join([f"{inner}{encode_basestring(key)}: {_json(entry, inner)}" for key, entry in value.items()])
     return f"{{{entries}{margin}}}"
-
-
-_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _tree(lock: Lock) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _tree(lock: Lock) -> dict[str, Any]:
 
 
 def _sorted(mapping: Mapping[str, str]) -> dict[str, str]:
-    return {key: mapping[key] for key in sorted(mapping)}
+    return dict(sorted(mapping.items()))
 
 
 def parse(data: bytes) -> LockFile:

@@ -167,7 +167,7 @@ class ChangeSet:
             lock = locks.lockfile(job)
             return self.compiled[job][0] if job in self.compiled else lock.lock.source if lock else ""
 
-        new = sorted(job for job in jobs if any(each in self.compiled for each in (job, *near(job))))
+        new = sorted(job for job in jobs if job in self.compiled or not self.compiled.keys().isdisjoint(near(job)))
         self.conflicts += namesakes(new, jobs, objects, file)
 
     def put(

@@ -23,11 +23,13 @@ RESOURCES_PER_NODE: Path = ("spec", "trainer", "resourcesPerNode")
 
 class Finished(NamedTuple):
     """A job whose objects are built. `nodes` are the training containers with their pods: container `node` of the
-    trainer step, and of job `node` in an MPI job."""
+    trainer step, and of job `node` in an MPI job. `texts` are the values of variables and the words of commands and
+    arguments of all containers, each with its pods, its container and its path in that."""
 
     plan: Plan
     jobset: JobSetView
     nodes: list[tuple[ReplicatedJob, Tree]]
+    texts: list[tuple[ReplicatedJob, Tree, Path, str]]
 
     def source(self, *path: str | int) -> Where:
         """Who set the element at `path` of the JobSet: the Environment, a patch of the TrainJob, or the runtime."""
@@ -50,7 +52,7 @@ class Finished(NamedTuple):
         return self.source(*pods.path_of(container), field)
 
     def text(self, pods: ReplicatedJob, container: Tree, at: Path) -> Where:
-        """Who set the text at `at` of a container, as `texts` tells it: the TrainJob's own field if it has the text."""
+        """Who set the text at `at` of a container: the TrainJob's own field if it has the text."""
         if at[0] in ("command", "args"):
             where = self.trainers(pods, container, str(at[0]))
             return {**where, "path": (*where["path"], at[1])} if where["path"][-1] == at[0] else where
@@ -92,7 +94,13 @@ def finished(plan: Plan) -> Finished | None:
         for container in job.containers
         if container.get("name") == NODE_CONTAINER
     ]
-    return Finished(plan, jobset, nodes)
+    texts = [
+        (pods, container, at, text)
+        for pods in jobset.jobs
+        for container in pods.all_containers
+        for at, text in _texts(container)
+    ]
+    return Finished(plan, jobset, nodes, texts)
 
 
 def values(container: Tree) -> dict[str, str]:
@@ -100,7 +108,7 @@ def values(container: Tree) -> dict[str, str]:
     return {e["name"]: e["value"] for e in container.get("env") or () if "name" in e and "value" in e}
 
 
-def texts(container: Tree) -> Iterator[tuple[Path, str]]:
+def _texts(container: Tree) -> Iterator[tuple[Path, str]]:
     """Values of variables, words of command and arguments, each with its path in the container."""
     for index, variable in enumerate(container.get("env") or ()):
         if variable.get("value"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trainform.plugin import Path, ReplicatedJob, Tree
-from trainform_plugins.lints.finished import Finished, texts
+from trainform_plugins.lints.finished import Finished
 
 HOST = re.compile(
     r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
@@ -22,11 +22,9 @@ def host_of_no_pod(job: Finished) -> None:
     """
     name = f"{job.plan.name}-"
     first_pods = {_host(job, pods) for pods in job.jobset.jobs if pods.parallelism > 0 and pods.replicas > 0}
-    for pods in job.jobset.jobs:
-        for container in pods.all_containers:
-            for at, text in texts(container):
-                if name in text and text not in first_pods:  # frameworks' variables name the first pod
-                    _check_text(job, pods, container, at, text)
+    for pods, container, at, text in job.texts:
+        if name in text and text not in first_pods:  # frameworks' variables name the first pod
+            _check_text(job, pods, container, at, text)
 
 
 def no_host_names(job: Finished) -> None:

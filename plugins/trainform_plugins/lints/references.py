@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainform.plugin import Path, Tree, did_you_mean
-from trainform_plugins.lints.finished import Finished, texts
+from trainform_plugins.lints.finished import Finished
 
 REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 """Kubernetes' own: `$(NAME)`; `$$(NAME)` is not one."""
@@ -51,14 +51,12 @@ def unresolved_references(job: Finished) -> None:
     Bites: manifests of the first operator (`$(WORLD_SIZE)`), and command lines moved out of a script: torchrun stops at
     `--nnodes=$PET_NNODES`, or a path ends in a folder called `$PYTHONPATH`.
     """
-    for pods in job.jobset.jobs if "$" not in job.plan.name else ():  # else, hosts contain it
-        for tree in pods.all_containers:
-            container = None
-            for at, text in texts(tree):
-                if "$" in text:
-                    container = container or _container(tree)
-                    for message, hint in _problems(job, container, at, text):
-                        job.plan.warn("TF630", message, hint=hint, **job.text(pods, tree, at))
+    if "$" in job.plan.name:  # hosts contain it
+        return
+    for pods, tree, at, text in job.texts:
+        if "$" in text:
+            for message, hint in _problems(job, _container(tree), at, text):
+                job.plan.warn("TF630", message, hint=hint, **job.text(pods, tree, at))
 
 
 def _container(tree: Tree) -> _Container:

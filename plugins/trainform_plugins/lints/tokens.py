@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trainform_plugins.lints.finished import Finished, texts
+from trainform_plugins.lints.finished import Finished
 
 KINDS = {
     "Hugging Face token": r"hf_[A-Za-z0-9]{30,}",
@@ -27,14 +27,12 @@ def tokens_in_the_clear(job: Finished) -> None:
     Why: git keeps it for ever. Bites: anyone who moves a command line from a notebook to a TrainJob. The message never
     quotes the value.
     """
-    for pods in job.jobset.jobs:
-        for container in pods.all_containers:
-            for at, text in texts(container):
-                if token := TOKEN.search(text):
-                    kind = list(KINDS)[(token.lastindex or 1) - 1]
-                    job.plan.warn(
-                        "TF638",
-                        f"holds what looks like a {kind}, for everybody who may read the repository or the job",
-                        hint="revoke it, put a new one into a Secret, and read that with valueFrom: {secretKeyRef: …}",
-                        **job.text(pods, container, at),
-                    )
+    for pods, container, at, text in job.texts:
+        if token := TOKEN.search(text):
+            kind = list(KINDS)[(token.lastindex or 1) - 1]
+            job.plan.warn(
+                "TF638",
+                f"holds what looks like a {kind}, for everybody who may read the repository or the job",
+                hint="revoke it, put a new one into a Secret, and read that with valueFrom: {secretKeyRef: …}",
+                **job.text(pods, container, at),
+            )

@@ -20,6 +20,10 @@ from trainform.source.plain import DEEPEST, LONGEST, plain_tree
         ("a: example/img:1\nb: --lr=0.1\nc: $(X) y\n", {"a": "example/img:1", "b": "--lr=0.1", "c": "$(X) y"}),
         ('a: ["x", "y"]\nb: [x, 1, ~]\nc: []\n', {"a": ["x", "y"], "b": ["x", 1, None], "c": []}),
         ("a: {b: 1, c.d/e: 8Gi, f: {g: [h]}}\ni: {}\n", {"a": {"b": 1, "c.d/e": "8Gi", "f": {"g": ["h"]}}, "i": {}}),
+        (
+            "a: {b: hf://x/y, c: img:1}\nd: [http://x:1/y]\n",
+            {"a": {"b": "hf://x/y", "c": "img:1"}, "d": ["http://x:1/y"]},
+        ),
         ("a: |\n  x\n   y\n\n  z: 1\n\nb: |-\n  w\n", {"a": "x\n y\n\nz: 1\n", "b": "w"}),
         ("a:\n- |\n  x\n- b: |\n    y\n", {"a": ["x\n", {"b": "y\n"}]}),
     ],

@@ -44,13 +44,14 @@ def consistency_problems(before: Sequence[Tree], patched: Patched) -> list[Patch
     if old is None:
         return []
     if new is None:
-        return [_removed_jobset(old.tree, patched)]
-    if schema.check("JobSet", new.tree):
+        return [_removed_jobset(old, patched)]
+    others = [tree for tree in before if tree is not old]
+    if not others or schema.check("JobSet", new):
         return []
+    views = JobSetView.of(old), JobSetView.of(new)
     now = {object_name(tree): tree for tree in patched.objects}
-    pairs = [(tree, now.get(object_name(tree))) for tree in before]
-    found = [each for then, tree in pairs for each in _misfits(_Change(old, new, then, tree))]
-    return [_told(each, new.tree, patched) for each in found]
+    changes = [_Change(*views, tree, now.get(object_name(tree))) for tree in others]
+    return [_told(each, new, patched) for change in changes for each in _misfits(change)]
 
 
 class _Change(NamedTuple):
@@ -172,8 +173,8 @@ def _gang(jobset: JobSetView, pod_group: str) -> JobSetView:
     return jobset._replace(jobs=[job for job in jobset.jobs if pod_group in _groups_of(job)])
 
 
-def _only_jobset(objects: Iterable[Tree]) -> JobSetView | None:
-    return next((JobSetView.of(tree) for tree in objects if tree["kind"] == "JobSet"), None)
+def _only_jobset(objects: Iterable[Tree]) -> Tree | None:
+    return next((tree for tree in objects if tree["kind"] == "JobSet"), None)
 
 
 def _shown(amounts: Requests) -> str:

@@ -4,7 +4,8 @@ cluster's version is known and older."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from trainform.diagnostics import Path
@@ -31,20 +32,26 @@ class TooNew(NamedTuple):
 
 def of_jobset(spec: Tree, versions: Versions) -> Iterator[TooNew]:
     """What a JobSet's spec needs. Paths count from the spec."""
-    yield from _newer(JOBSET, spec, "JobSet", versions.jobset)
+    return _needs(_newer("JobSet", versions.jobset), spec)
 
 
 def of_pod(pod_spec: Tree, versions: Versions) -> Iterator[TooNew]:
     """What a pod's spec needs. Paths count from the spec."""
-    yield from _newer(POD, pod_spec, "Kubernetes", versions.kubernetes)
+    return _needs(_newer("Kubernetes", versions.kubernetes), pod_spec)
 
 
-def _newer(features: tuple[Feature, ...], tree: Tree, name: str, version: ClusterVersion | None) -> Iterator[TooNew]:
-    for since, what, find in features:
-        if has_change(version, since) is False:
-            major, minor, _ = since
-            message = f"{what} {name} {major}.{minor}, but spec.cluster says {version}"
-            yield from (TooNew(path, message) for path in find(tree))
+def _needs(newer: Iterable[tuple[Find, str]], tree: Tree) -> Iterator[TooNew]:
+    return (TooNew(path, message) for find, message in newer for path in find(tree))
+
+
+@lru_cache
+def _newer(name: str, version: ClusterVersion | None) -> list[tuple[Find, str]]:
+    """Finds what came after a version of Kubernetes or JobSet, each with its message."""
+    return [
+        (find, f"{what} {name} {since[0]}.{since[1]}, but spec.cluster says {version}")
+        for since, what, find in (JOBSET if name == "JobSet" else POD)
+        if has_change(version, since) is False
+    ]
 
 
 def _steps(spec: Tree) -> Iterator[tuple[Path, Tree]]:
