@@ -53,9 +53,12 @@ def unresolved_references(job: Finished) -> None:
     """
     if "$" in job.plan.name:  # hosts contain it
         return
+    container = None
     for pods, tree, at, text in job.texts:
         if "$" in text:
-            for message, hint in _problems(job, _container(tree), at, text):
+            if container is None or container.tree is not tree:
+                container = _container(tree)
+            for message, hint in _problems(job, container, at, text):
                 job.plan.warn("TF630", message, hint=hint, **job.text(pods, tree, at))
 
 
