@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from trainform.source.parser import MAX_DEPTH
+from trainform.source.limits import MAX_DEPTH
 from trainform.source.scalars import read_plain
 
 _SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")

@@ -209,10 +209,13 @@ def flat(silences: Silences) -> set[Silence]:
 
 
 def silences_of(documents: Iterable[Document]) -> Silences:
+    speaking = {id(document.part): document.part for document in documents if "trainform:" in document.part.text}
+    found: Silences = {}
+    if not speaking:
+        return found
     from trainform.source.comments import comments
 
-    found: Silences = {}
-    for part in {id(document.part): document.part for document in documents}.values():
+    for part in speaking.values():
         for comment in comments(part):
             if silence := _read(part.source.file, comment, part.source.line(comment.at.line)):
                 found.setdefault((silence.file, silence.line), []).append(silence)

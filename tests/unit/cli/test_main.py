@@ -50,7 +50,7 @@ def test_the_version_needs_no_module_but_those_that_python_starts_with():
 UNUSED = (
     # For a stream without problems, that is: whatever a run does not need is not imported for it.
     *("jsonschema_rs", "jsonschema", "jinja2", "kubernetes", "traceback", "unicodedata", "shlex", "difflib"),
-    *("asyncio", "filelock", "logging", "pickle", "ssl", "subprocess"),
+    *("asyncio", "filelock", "logging", "pickle", "ssl", "subprocess", "yaml"),
     *("trainform.api.environment", "trainform.api.generator", "trainform.api.scheduling", "trainform.api.selectors"),
     *("trainform.api.hints", "trainform.api.validation_errors", "trainform.diagnostics.text"),
     *("trainform.core.beside.adoption", "trainform.core.cluster.declared", "trainform.core.patches.objects"),
@@ -59,7 +59,7 @@ UNUSED = (
     "trainform.workspace.lockfile",
 )
 
-PACKAGES = {"click", "trainform", "trainform_plugins", "yaml"} | {
+PACKAGES = {"click", "trainform", "trainform_plugins"} | {
     # pydantic, and what it imports
     *("annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection")
 }
