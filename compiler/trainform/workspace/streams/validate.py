@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from trainform.workspace.compilation import Validation
 from trainform.workspace.lints import remarks
 from trainform.workspace.streams.compile import compile_stream
-from trainform.workspace.validate import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
