@@ -32,7 +32,7 @@ Kind = tuple[str, str, str]
 Finding = tuple[Kind, str]
 """One finding of a kind: its field and message."""
 
-_IGNORE = re.compile(r"ignore\b[ \t]*(.*?)(?:[ \t]*--[ \t]*(.*))?$")
+_IGNORE = r"ignore\b[ \t]*(.*?)(?:[ \t]*--[ \t]*(.*))?$"
 
 
 class Silence(NamedTuple):
@@ -223,7 +223,7 @@ def silences_of(documents: Iterable[Document]) -> Silences:
 
 
 def _read(file: str, comment: Comment, text: str) -> Silence | None:
-    if not (match := _IGNORE.match(comment.text)):
+    if not (match := re.match(_IGNORE, comment.text)):
         return None
     codes = tuple(match[1].replace(",", " ").split())
     return Silence(file, comment.line, codes, (match[2] or "").strip(), comment.at, text)
