@@ -46,12 +46,11 @@ class Silence(NamedTuple):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Lints:
+class Lints(NamedTuple):
     """The settings, in order of precedence, and how many findings of each kind are `known`; all, for a new baseline."""
 
     rules: tuple[LintRule, ...] = ()
-    known: Mapping[Kind, int] = field(default_factory=dict)
+    known: Mapping[Kind, int] = {}
     all_known: bool = False
 
     def knows(self, kind: Kind, count: int) -> bool:
