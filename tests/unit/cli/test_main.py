@@ -163,7 +163,7 @@ def broken(monkeypatch):
     def fail(*arguments):
         raise KeyError("spec")
 
-    monkeypatch.setattr("trainform.workspace.discovery.discover", fail)
+    monkeypatch.setattr("trainform.workspace.validate.validate", fail)
 
 
 def test_a_bug_of_ours_ends_with_70_and_asks_for_a_report(trainform, broken):
@@ -179,7 +179,7 @@ def test_an_error_of_the_machine_is_no_bug(trainform, monkeypatch, name):
     def fail(*arguments):
         raise OSError(errno.EIO, "Input/output error", name)
 
-    monkeypatch.setattr("trainform.workspace.discovery.discover", fail)
+    monkeypatch.setattr("trainform.workspace.validate.validate", fail)
     assert trainform("validate") == (2, "", "trainform: error: jobs/llm: Input/output error\n")
 
 
