@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,17 +41,6 @@ class Outcome(NamedTuple):
     def left_out(self) -> list[Diagnostic]:
         """Errors, which leave jobs out of every result, and jobs that no Environment selects."""
         return [each for each in self.all_diagnostics() if each.severity == "error" or each.code == UNSELECTED]
-
-
-@dataclass(slots=True, kw_only=True)
-class Validation:
-    """What is wrong in some or all files: `documents` is their number, `files` are those that hold any."""
-
-    documents: int = 0
-    files: set[str] = field(default_factory=set)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    failures: list[PluginFailure] = field(default_factory=list)
-    judged: Judgement = field(default_factory=Judgement)
 
 
 def compile_environments(

@@ -12,13 +12,14 @@ from trainform.diagnostics.order import has_errors
 from trainform.io.paths import BASELINE, links_out
 from trainform.workspace import InvocationError
 from trainform.workspace.behind import Behind, behind, behind_diagnostics, current_inputs, merge
-from trainform.workspace.compilation import Validation, compile_environments
+from trainform.workspace.compilation import compile_environments
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.frozen import frozen_jobs
 from trainform.workspace.lints import baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import unselected_jobs
 from trainform.workspace.shards import ALL, Shard, take_other_shards
+from trainform.workspace.streams.validate import Validation
 from trainform.workspace.verify.applied import judge_behind
 from trainform.workspace.verify.namesakes import Objects, namesakes, objects_of, rendered_objects
 

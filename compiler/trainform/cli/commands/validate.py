@@ -20,8 +20,8 @@ from trainform.cli.options import (
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic, Severity
-    from trainform.workspace.compilation import Validation
     from trainform.workspace.shards import Shard
+    from trainform.workspace.streams.validate import Validation
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
 
