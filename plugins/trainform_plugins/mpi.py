@@ -36,7 +36,7 @@ KEYS = "mpi-ssh-auth"
 HOSTFILE = "mpi-hostfile"
 """The volumes. Prefixed with the name of job or JobSet, they name the Secret and the ConfigMap that they mount."""
 
-_PASSED_ON = re.compile(r"(?:^|\s)-x\s+[\"']?(\w+)")
+_PASSED_ON = r"(?:^|\s)-x\s+[\"']?(\w+)"
 """A variable that Open MPI's mpirun passes on: `-x NAME` or `-x NAME=value`."""
 
 HOSTFILE_KEY = "hostfile"
@@ -145,7 +145,7 @@ def _not_passed_on(plan: Plan, launcher: PodSet, node: PodSet) -> set[str]:
     ours, theirs = launcher.container(NODE_CONTAINER) or {}, node.container(NODE_CONTAINER) or {}
     words = (plan.trainer.command or texts(ours, "command"), plan.trainer.args or texts(ours, "args"))
     command = " ".join(word for part in words for word in part)
-    given = {*_PASSED_ON.findall(command), *(text(each, "name") for each in tables(theirs, "env"))}
+    given = {*re.findall(_PASSED_ON, command), *(text(each, "name") for each in tables(theirs, "env"))}
     return {text(each, "name") for each in plan.trainer.env} - given
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from support.corpus import FAMILIES, cases
 from trainform.source.limits import Expansion
-from trainform.source.load import parse
+from trainform.source.parse import parse
 from trainform.source.part import Part
 from trainform.source.plain import plain_tree
 from trainform.source.text import Source, decode, split_documents

@@ -8,7 +8,7 @@ from trainform.diagnostics import Diagnostic
 from trainform.k8s.tree import value_at
 from trainform.source.document import Document
 
-_PLACEHOLDER = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?:[:=?+-][^}]*)?\}")
+_PLACEHOLDER = r"\$\{[A-Za-z_][A-Za-z0-9_]*(?:[:=?+-][^}]*)?\}"
 
 
 def with_hint(diagnostic: Diagnostic) -> Diagnostic:
@@ -16,7 +16,7 @@ def with_hint(diagnostic: Diagnostic) -> Diagnostic:
     if diagnostic.severity != "error" or not isinstance(diagnostic.place, Document):
         return diagnostic
     value = value_at(diagnostic.place.tree, diagnostic.path)
-    found = _PLACEHOLDER.search(value) if isinstance(value, str) else None
+    found = re.search(_PLACEHOLDER, value) if isinstance(value, str) else None
     if found is None:
         return diagnostic
     hint = "fill it in before (envsubst), or write a template, .yaml.j2, which gets its values from the Environment"

@@ -21,8 +21,8 @@ from trainform.k8s.tree import Tree, value_at
 if TYPE_CHECKING:
     from trainform.api.environment import Environment
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.+")
-_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*://.+"
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 
 RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 RESERVED_CONTAINERS = ("dataset-initializer", "model-initializer", "node")
@@ -115,7 +115,7 @@ def managed_by(job: TrainJob) -> Iterator[Problem]:
 def storage_uris(job: TrainJob) -> Iterator[Problem]:
     """CEL on `storageUri`: empty, or `scheme://…`."""
     for path, step in _initializers(job):
-        if step.storage_uri and not _URI.fullmatch(step.storage_uri):
+        if step.storage_uri and not re.fullmatch(_URI, step.storage_uri):
             message = f'"{step.storage_uri}" is not a URI of the form scheme://…'
             yield Problem((*path, "storageUri"), "TF104", message, _as_uri(step.storage_uri))
 
@@ -156,7 +156,7 @@ def patch_managers(job: TrainJob | Environment) -> Iterator[Problem]:
     """Webhook (JobSet plugin): a manager is a domain-prefixed path, such as `acme.io/foo`."""
     for index, patch in enumerate(_patches(job)):
         domain, slash, rest = patch.manager.partition("/")
-        if not (slash and not names.dns1123_subdomain(domain) and _HTTP_PATH.fullmatch(rest)):
+        if not (slash and not names.dns1123_subdomain(domain) and re.fullmatch(_HTTP_PATH, rest)):
             message = f'"{patch.manager}" must be a path prefixed with a domain, such as acme.io/foo'
             path = ("spec", "runtimePatches", index, "manager")
             yield Problem(path, "TF303", message, f"write example.com/{rest or domain or 'me'}", leave_out=())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, deprecation
 from trainform.api.placeholders import with_hint
 from trainform.api.runtime import FRAMEWORKS
-from trainform.api.unselected import JobSelection, unselected
 from trainform.core.catalogue import find_runtime, place_of
 from trainform.core.companions import own_copies
 from trainform.core.destination import Destination
@@ -16,7 +15,6 @@ from trainform.core.gang import effective_gang
 from trainform.core.gitops import content_hash
 from trainform.core.guests.settings import NO_SETTINGS, SettingsOfPlugins, read_settings
 from trainform.core.inputs import Input, Inputs, sort
-from trainform.core.patches.runtime import apply_runtime_patches
 from trainform.core.pipeline import Pipeline
 from trainform.core.plan import Plan
 from trainform.core.pod_set import PodSet, TrainerFields
@@ -274,7 +272,7 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
     plan.record_source(("runtime", ("spec", "template")))
     plan.pod_sets = [
         PodSet.of(tree, ("spec", "template", "spec", "replicatedJobs", index), plan.ledger)
-        for index, tree in enumerate(apply_runtime_patches(plan, replicated_jobs))
+        for index, tree in enumerate(_patched(plan, replicated_jobs))
     ]
     merge_resources_per_node(plan)
     record_trainer_fields(plan)
@@ -282,6 +280,17 @@ def take_apart(item: Input, runtime: Input, shared: Shared, diagnostics: list[Di
     plan.objects += own_copies(runtime.companions, plan.pod_sets, plan.name, plan.namespace)
     plan.diagnostics[:] = [*diagnostics, *plan.diagnostics, *told]
     return plan
+
+
+def _patched(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]:
+    """The runtime's replicated jobs with the patches of the Environment and then of the job."""
+    destination, own = plan.destination, plan.job.spec.runtime_patches or ()
+    given = () if destination.is_default else destination.environment.spec.runtime_patches
+    if not given and not own:
+        return replicated_jobs
+    from trainform.core.patches.runtime import apply_runtime_patches  # most jobs have none
+
+    return apply_runtime_patches(plan, replicated_jobs, {"environment": given, "trainjob": own})
 
 
 def _framework(runtime: Runtime) -> str:
@@ -379,6 +388,8 @@ def _no_job(inputs: Inputs, selected: Sequence[Input]) -> list[Diagnostic]:
 def _unselected(inputs: Inputs, selected: Sequence[Input], destination: Destination) -> Iterator[Diagnostic]:
     """A warning for each job of a stream that its Environment leaves out."""
     if len(selected) < len(inputs.jobs):
+        from trainform.api.unselected import JobSelection, unselected  # rarely needed
+
         chosen = {id(item) for item in selected}
         selection = JobSelection(f"Environment {destination.name}", destination.environment.spec.jobs, takes_file=True)
         for item in inputs.jobs:

@@ -31,7 +31,7 @@ from trainform.editor.units import (
 from trainform.io.paths import BASELINE, FOLDER, LOCKS
 from trainform.io.repository import ENDINGS
 from trainform.io.settings import Settings
-from trainform.source.part import forget_nodes
+from trainform.source.marks import forget_nodes
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.parallel import Chunk, leaves_questions, slices
 from trainform.workspace.shards import ALL

@@ -12,7 +12,7 @@ from trainform.workspace.behind import merge
 from trainform.workspace.discovery import Workspace
 from trainform.workspace.parallel import Chunk
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import Validation, validate_chunk
+from trainform.workspace.validate import WorkspaceValidation, validate_chunk
 
 if TYPE_CHECKING:
     from trainform.source import Document
@@ -36,7 +36,7 @@ class CompiledUnit(NamedTuple):
     other files that its jobs took, `offered` those of a unit without jobs. `is_settled`: nothing in a unit without
     jobs is wrong apart from these objects."""
 
-    validation: Validation
+    validation: WorkspaceValidation
     findings: Findings
     jobs: Sequence[JobEntry]
     read: frozenset[str]
@@ -77,17 +77,19 @@ def offering(file: str, environments: Iterable[EnvironmentInputs], asked: set[st
     for each in environments:
         offered |= {_place(each.name, document) for document in each.sources.documents if document.file == file}
         is_settled &= not any(problem.file == file for problem in each.sources.diagnostics)
-    return CompiledUnit(Validation(), {}, (), frozenset(asked), offered=frozenset(offered), is_settled=is_settled)
+    return CompiledUnit(
+        WorkspaceValidation(), {}, (), frozenset(asked), offered=frozenset(offered), is_settled=is_settled
+    )
 
 
-def in_one_piece(workspace: Workspace) -> Validation:
+def in_one_piece(workspace: Workspace) -> WorkspaceValidation:
     """What all jobs say, compiled at once."""
     return validate_chunk(workspace, ALL, workspace.read(), Chunk()).validation
 
 
-def together(units: Iterable[CompiledUnit]) -> Validation:
+def together(units: Iterable[CompiledUnit]) -> WorkspaceValidation:
     """What the units say that only means something together."""
-    whole = Validation()
+    whole = WorkspaceValidation()
     for unit in units:
         whole.jobs |= unit.validation.jobs
         whole.judged.add(unit.validation.judged)

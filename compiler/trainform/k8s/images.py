@@ -13,8 +13,6 @@ _TAG = r"\w[\w.-]{0,127}"
 _DIGEST = r"[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-f]{32,}"
 
 _IMAGE = re.compile(rf"({_NAME})(?::({_TAG}))?(?:@({_DIGEST}))?", re.ASCII)
-_TAG_ALONE = re.compile(_TAG, re.ASCII)
-_DIGEST_ALONE = re.compile(_DIGEST, re.ASCII)
 
 
 class ImageName(NamedTuple):
@@ -41,8 +39,8 @@ class ImageName(NamedTuple):
 
 
 def is_tag(text: str) -> bool:
-    return _TAG_ALONE.fullmatch(text) is not None
+    return re.fullmatch(_TAG, text, re.ASCII) is not None
 
 
 def is_digest(text: str) -> bool:
-    return _DIGEST_ALONE.fullmatch(text) is not None
+    return re.fullmatch(_DIGEST, text, re.ASCII) is not None

@@ -19,7 +19,7 @@ _DECIMAL_NAMES = {exponent: suffix for suffix, exponent in _DECIMAL_SUFFIXES.ite
 _BINARY_NAMES = {0: "", **{exponent: suffix for suffix, exponent in _BINARY_SUFFIXES.items()}}
 
 _SHAPE = re.compile(r"([+-]?)0*+([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
-_EXPONENT = re.compile(r"[eE]([+-]?[0-9]{1,9})")
+_EXPONENT = r"[eE]([+-]?[0-9]{1,9})"
 
 _LARGEST_BINARY = (2**63 - 1) * NANO
 """Kubernetes' cap on amounts with a binary suffix; decimal ones have none."""
@@ -126,7 +126,7 @@ def _suffix(text: str, suffix: str) -> tuple[Format, int]:
         return "DecimalSI", _DECIMAL_SUFFIXES[suffix]
     if suffix in _BINARY_SUFFIXES:
         return "BinarySI", _BINARY_SUFFIXES[suffix]
-    exponent = _EXPONENT.fullmatch(suffix)
+    exponent = re.fullmatch(_EXPONENT, suffix)
     if exponent is None or abs(int(exponent[1])) > _LONGEST:
         raise QuantityError(_reason(text))
     return "DecimalExponent", int(exponent[1])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 Release = tuple[int, int, int]
 """Major, minor and patch."""
 
-_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
+_VERSION = r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+][0-9A-Za-z.+-]+)?"
 
 
 class ClusterVersion(NamedTuple):
@@ -32,7 +32,7 @@ class Versions(NamedTuple):
 
 def parse_version(text: str) -> ClusterVersion | None:
     """`v1.36.2-gke.1` is 1.36.2; None if the text is no version."""
-    found = _VERSION.fullmatch(text)
+    found = re.fullmatch(_VERSION, text)
     if found is None:
         return None
     return ClusterVersion(int(found[1]), int(found[2]), None if found[3] is None else int(found[3]))

@@ -15,7 +15,7 @@ HEADER = b"# Written by trainform: edit the TrainJob, then run `trainform render
 _HEAD = ("apiVersion", "kind", "metadata")
 _METADATA_HEAD = ("name", "namespace", "labels", "annotations")
 _MAX_SIMPLE_KEY = 1000  # YAML's limit is 1024 characters, quotes and escapes included
-_LONG_KEY = re.compile(r"^( *)((?:- )*)\0(.*)\0:", re.MULTILINE)
+_LONG_KEY = r"^( *)((?:- )*)\0(.*)\0:"
 
 _BARE = re.compile(
     r"""(?:[A-Za-z/$(]|_[A-Za-z]|--?[A-Za-z]|\.\.?/)      # no digit, no indicator
@@ -26,7 +26,7 @@ _BARE = re.compile(
     re.VERBOSE,
 ).fullmatch
 _RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"])
-_UNREADABLE = re.compile(r"[^ -~]")
+_UNREADABLE = r"[^ -~]"
 _SCALARS: dict[Any, str] = {None: "null", True: "true", False: "false"}
 
 _KEYS: dict[str, str] = {}
@@ -44,7 +44,7 @@ def emit(tree: dict[str, Any]) -> str:
     parts: list[str] = []
     _mapping(_with_head(tree), "\n", "\n", parts)
     text = "".join(parts)[1:] + "\n"
-    return _LONG_KEY.sub(_explicit_key, text) if "\0" in text else text
+    return re.sub(_LONG_KEY, _explicit_key, text, flags=re.MULTILINE) if "\0" in text else text
 
 
 def emit_stream(trees: Iterable[dict[str, Any]]) -> str:
@@ -147,7 +147,7 @@ def _one_line(text: str) -> str:
     if _BARE(text) and text.lower() not in _RESERVED:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return quoted if quoted.isprintable() else _UNREADABLE.sub(_escape, quoted)
+    return quoted if quoted.isprintable() else re.sub(_UNREADABLE, _escape, quoted)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -1,14 +1,16 @@
-"""One object of a source file, with the positions of its elements."""
+"""One object of a source file, with the positions of its elements, and what a document is read as."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trainform.diagnostics import Diagnostic, Path, Position
-from trainform.source.part import Nodes, Part
+from trainform.source.part import Part
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,21 +35,15 @@ class Document:
 
     def position(self, path: Path) -> Position:
         """Position of the value at `path`, or of its key for a block value; of the nearest parent if absent."""
-        key, value = self._nearest(path)[-1]
-        is_block = isinstance(value, CollectionNode) and not value.flow_style
-        return self._position_of(key if key and is_block else value)
+        return self._position_of(self.part.nodes.value_or_key(self.prefix + path))
 
     def key_position(self, path: Path) -> Position:
         """Position of the key at `path`, or of the list item; of the nearest parent if absent."""
-        key, value = self._nearest(path)[-1]
-        return self._position_of(key or value)
+        return self._position_of(self.part.nodes.key(self.prefix + path))
 
     def written(self, path: Path) -> str | None:
         """The plain scalar at `path` as written; None for anything else or if absent."""
-        steps = self._nearest(path)
-        node = steps[-1][1]
-        complete = len(steps) == len(self.prefix + path) + 1
-        return node.value if complete and isinstance(node, ScalarNode) and not node.style else None
+        return self.part.nodes.plain_scalar(self.prefix + path)
 
     def plain_scalars_read_differently(self) -> list[Diagnostic]:
         """Warnings for plain scalars that are strings for Kubernetes but not for other parsers."""
@@ -72,22 +68,16 @@ class Document:
     def _position_of(self, node: Node | None) -> Position:
         return self.part.position_of(node) if node else self.part.position_at(0)
 
-    def _nearest(self, path: Path) -> list[tuple[Node | None, Node | None]]:
-        """Key and value of each element along `path`, as far as they exist."""
-        nodes = self.part.nodes
-        steps: list[tuple[Node | None, Node | None]] = [(None, nodes.root)]
-        for step in self.prefix + path:
-            node = steps[-1][1]
-            found = _child(nodes, node, step) if node else None
-            if found is None:
-                break
-            steps.append(found)
-        return steps
 
+class Parsed(NamedTuple):
+    """The content of one document; if unreadable, `tree` is None and `diagnostics` explain why."""
 
-def _child(nodes: Nodes, node: Node, step: str | int) -> tuple[Node | None, Node] | None:
-    if isinstance(node, SequenceNode) and isinstance(step, int):
-        return (None, node.value[step]) if 0 <= step < len(node.value) else None
-    if isinstance(node, MappingNode) and isinstance(step, str):
-        return nodes.entries(node).get(step)
-    return None
+    part: Part
+    tree: Any = None
+    diagnostics: Sequence[Diagnostic] = ()
+    ambiguous: bool = False
+
+    @property
+    def place(self) -> Document:
+        """Positions for the tree's elements."""
+        return Document({}, self.part)

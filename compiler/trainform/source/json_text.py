@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any, NoReturn
 
-from trainform.source.parser import MAX_DEPTH
+from trainform.source.limits import MAX_DEPTH
 from trainform.source.scalars import read_plain
 
-_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_SURROGATE_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 
 
 def read_json(text: str) -> Any:
@@ -74,4 +74,4 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_number, parse_
 
 def without_pairs(text: str) -> str:
     """The text with surrogate pair escapes, which YAML lacks, replaced by as many other characters."""
-    return _SURROGATE_PAIR.sub("_" * 12, text) if "\\u" in text else text
+    return re.sub(_SURROGATE_PAIR, "_" * 12, text) if "\\u" in text else text

@@ -1,13 +1,13 @@
-"""Limits of a file: how many documents it has, and what its aliases expand to. A few lines of YAML can expand to more
-nodes than fit in memory."""
+"""Limits of a file: how large a document may be, how many there are, and what its aliases expand to. A few lines of
+YAML can expand to more nodes than fit in memory."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+MAX_DEPTH = 100
+"""Maximum nesting of a document; Kubernetes objects stay below 30."""
 
-from yaml.nodes import MappingNode, Node, ScalarNode
-
-from trainform.source.parser import MAX_DEPTH, LimitError, too_deep
+MAX_ELEMENTS = 500_000
+"""Maximum nodes of a document, which take 300 bytes each; a file of 16 MiB could hold 8 million."""
 
 MAX_NODES = 1_000_000
 """Maximum nodes of a file's documents with aliases, after their expansion."""
@@ -23,39 +23,8 @@ MAX_STREAMED = 20_000
 one processor and 200 MiB."""
 
 
-class _Size(NamedTuple):
-    nodes: int
-    height: int
-
-
 class Expansion:
-    """What the aliases of one file have expanded to so far."""
+    """How many nodes the aliases of one file may still expand to."""
 
     def __init__(self, most: int = MAX_NODES) -> None:
         self.left = most
-
-    def add(self, root: Node) -> None:
-        """Count a document with aliases. Raises LimitError if the graph has a cycle, or its expansion is too deep or,
-        with the documents before, too large. Visits each node once, however often it is aliased."""
-        self.left -= _measure(root, {}, set(), self.left).nodes
-
-
-def _measure(node: Node, known: dict[int, _Size], above: set[int], most: int) -> _Size:
-    if isinstance(node, ScalarNode):
-        return _Size(1, 0)
-    if size := known.get(id(node)):
-        return size
-    if id(node) in above:
-        raise LimitError(node.start_mark, "an anchored value contains an alias of itself", "remove the alias", "TF011")
-    above.add(id(node))
-    children = [child for pair in node.value for child in pair] if isinstance(node, MappingNode) else node.value
-    sizes = [_measure(child, known, above, most) for child in children]
-    above.discard(id(node))
-    size = _Size(1 + sum(s.nodes for s in sizes), 1 + max((s.height for s in sizes), default=0))
-    if size.height > MAX_DEPTH:
-        raise too_deep(node.start_mark)
-    if size.nodes > most:
-        message = "the aliases up to here expand to more nodes than a file may have"
-        raise LimitError(node.start_mark, message, "write the content out")
-    known[id(node)] = size
-    return size

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from yaml.error import YAMLError
-
 from trainform.diagnostics import Diagnostic, Path
-from trainform.source.build import Builder
-from trainform.source.document import Document
+from trainform.source.document import Document, Parsed
 from trainform.source.json_text import read_json, split_values
 from trainform.source.limits import MAX_DOCUMENTS, Expansion
-from trainform.source.parser import LimitError, compose
 from trainform.source.part import Part
 from trainform.source.plain import plain_tree
 from trainform.source.text import Source, decode, split_documents
@@ -83,43 +79,14 @@ def _load_json_values(source: Source, loaded: Loaded, most: int) -> bool:
     return len(values) > 1
 
 
-class Parsed(NamedTuple):
-    """The content of one document; if unreadable, `tree` is None and `diagnostics` explain why."""
-
-    part: Part
-    tree: Any = None
-    diagnostics: Sequence[Diagnostic] = ()
-    ambiguous: bool = False
-
-    @property
-    def place(self) -> Document:
-        """Positions for the tree's elements."""
-        return Document({}, self.part)
-
-
 def read_part(part: Part, expansion: Expansion) -> Parsed:
     """Reads a YAML document; the tree of an empty one is None. `expansion` counts the aliases of its file."""
     tree = plain_tree(part.text)
-    return parse(part, expansion) if tree is None else Parsed(part, tree)
+    if tree is not None:
+        return Parsed(part, tree)
+    from trainform.source.parse import parse  # slow to import
 
-
-def parse(part: Part, expansion: Expansion) -> Parsed:
-    """`read_part` for any document, by the parser."""
-    try:
-        root = compose(part.text)
-        if root is not None and "*" in part.text:
-            expansion.add(root)
-    except (YAMLError, UnicodeError) as error:
-        return Parsed(part, None, [_syntax_error(part, error)])
-    if root is None:
-        return Parsed(part)
-    builder = Builder()
-    tree = builder.build(root)
-    if not builder.flawed:
-        return Parsed(part, tree, (), builder.ambiguous)
-    from trainform.source.findings import findings
-
-    return Parsed(part, tree, findings(part, root), builder.ambiguous)
+    return parse(part, expansion)
 
 
 def _add_objects(parsed: Parsed, loaded: Loaded) -> None:
@@ -178,11 +145,3 @@ def _not_a_list(tree: dict[str, Any], part: Part, prefix: Path) -> Diagnostic:
     at = Document(tree, part, prefix).position(("items",))
     hint = "write a list: each object starts with `- `"
     return Diagnostic("TF102", "error", "must be a list of objects", hint, path=(*prefix, "items"), at=at)
-
-
-def _syntax_error(part: Part, error: YAMLError | UnicodeError) -> Diagnostic:
-    from trainform.source.syntax import complaint
-
-    found = error if isinstance(error, LimitError) else complaint(part.text, error)
-    at = part.position_at(found.index)
-    return Diagnostic(found.code, "error", found.message, found.hint, place=part.source, at=at)

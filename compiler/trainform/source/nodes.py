@@ -1,14 +1,16 @@
-"""Every value of a document's nodes, and those that parsers disagree on."""
+"""Every value of a document's nodes, those that parsers disagree on, and how many there are with aliases expanded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from trainform.diagnostics import Path
 from trainform.source.build import is_merge, merge_sources, read_key
+from trainform.source.limits import MAX_DEPTH
+from trainform.source.parser import LimitError, too_deep
 
 
 def walk(root: Node) -> Iterator[tuple[Path, Node]]:
@@ -52,3 +54,35 @@ def _is_ambiguous(node: Node) -> bool:
         return False
     tag: Any = node.tag
     return isinstance(tag, tuple) and isinstance(tag[0], str)
+
+
+class _Size(NamedTuple):
+    nodes: int
+    height: int
+
+
+def expanded(root: Node, most: int) -> int:
+    """The number of nodes after the expansion of aliases. Raises LimitError if there are more than `most`, or if the
+    graph has a cycle or is too deep. Visits each node once, however often it is aliased."""
+    return _measure(root, {}, set(), most).nodes
+
+
+def _measure(node: Node, known: dict[int, _Size], above: set[int], most: int) -> _Size:
+    if isinstance(node, ScalarNode):
+        return _Size(1, 0)
+    if size := known.get(id(node)):
+        return size
+    if id(node) in above:
+        raise LimitError(node.start_mark, "an anchored value contains an alias of itself", "remove the alias", "TF011")
+    above.add(id(node))
+    children = [child for pair in node.value for child in pair] if isinstance(node, MappingNode) else node.value
+    sizes = [_measure(child, known, above, most) for child in children]
+    above.discard(id(node))
+    size = _Size(1 + sum(s.nodes for s in sizes), 1 + max((s.height for s in sizes), default=0))
+    if size.height > MAX_DEPTH:
+        raise too_deep(node.start_mark)
+    if size.nodes > most:
+        message = "the aliases up to here expand to more nodes than a file may have"
+        raise LimitError(node.start_mark, message, "write the content out")
+    known[id(node)] = size
+    return size

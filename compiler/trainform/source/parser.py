@@ -17,6 +17,7 @@ from yaml.events import (
 )
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
+from trainform.source.limits import MAX_DEPTH, MAX_ELEMENTS
 from trainform.source.scalars import FIRST_CHARACTERS, Scalar, suspicious
 
 try:
@@ -26,12 +27,6 @@ except ImportError as error:
         "trainform needs PyYAML with its C extension, and this PyYAML was built without it; "
         "reinstall it from a wheel: pip install --force-reinstall --only-binary pyyaml pyyaml"
     ) from error
-
-MAX_DEPTH = 100
-"""Maximum nesting of a document; Kubernetes objects stay below 30."""
-
-MAX_ELEMENTS = 500_000
-"""Maximum nodes of a document, which take 300 bytes each; a file of 16 MiB could hold 8 million."""
 
 
 class LimitError(YAMLError):

@@ -62,7 +62,7 @@ _TOKEN = re.compile(
 )
 
 
-_LONG_KEY = re.compile('"[^"]{1000}')
+_LONG_KEY = '"[^"]{1000}'
 
 
 class _Surprise(Exception):
@@ -82,7 +82,7 @@ def plain_tree(text: str) -> Tree | None:
 
 def _json(text: str) -> Tree:
     """JSON that is YAML, too: there, a key has at most 1,024 characters, and escapes are others."""
-    if not (text.isascii() and text.isprintable()) or "\\" in text or _LONG_KEY.search(text):
+    if not (text.isascii() and text.isprintable()) or "\\" in text or re.search(_LONG_KEY, text):
         raise _Surprise
     return read_json(text)
 

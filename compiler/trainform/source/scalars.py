@@ -23,7 +23,7 @@ _WORDS: dict[str, Scalar] = {
 _INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
 _BASES = (16, 2, 8, 10)
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_STRAY_UNDERSCORE = re.compile(r"(?<![0-9])_|_(?![0-9])")
+_STRAY_UNDERSCORE = r"(?<![0-9])_|_(?![0-9])"
 
 FIRST_CHARACTERS = frozenset(["", *"0123456789+-._=<~yYnNtTfFoO"])
 """First characters of plain scalars that some parser could read as something other than a string."""
@@ -61,7 +61,7 @@ def read_plain(text: str) -> Scalar:
 
 def _read_number(text: str) -> int | float | None:
     # After a leading point, Go allows underscores between digits only; elsewhere it drops them.
-    if text[0] == "." and _STRAY_UNDERSCORE.search(text):
+    if text[0] == "." and re.search(_STRAY_UNDERSCORE, text):
         return None
     digits = text.replace("_", "")
     if (match := _INTEGER.fullmatch(digits)) and (integer := _read_integer(match)) is not None:

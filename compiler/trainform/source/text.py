@@ -22,7 +22,7 @@ _WIDE = {
 }
 _POINTER = "version https://git-lfs.github.com/spec/"
 _MARKER = re.compile(r"\n(---|\.\.\.)(?=[ \t\n]|\Z)")
-_CONTENT = re.compile(r"^[ \t]*[^%#\s]", re.MULTILINE)
+_CONTENT = r"^[ \t]*[^%#\s]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def split_documents(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     for marker in _MARKER.finditer(text):
         part = text[start : marker.start(1)]
-        if "%" in part and marker[1] == "---" and not _CONTENT.search(part):
+        if "%" in part and marker[1] == "---" and not re.search(_CONTENT, part, re.MULTILINE):
             continue
         yield start, part
         start = marker.start(1) if marker[1] == "---" else marker.end()

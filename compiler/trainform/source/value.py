@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from trainform.diagnostics import Diagnostic
+from trainform.source.document import Parsed
 from trainform.source.json_text import read_json
 from trainform.source.limits import NODES_PER_CHARACTER, Expansion
-from trainform.source.load import Parsed, read_part
+from trainform.source.load import read_part
 from trainform.source.part import Part
 from trainform.source.text import decode, split_documents
 

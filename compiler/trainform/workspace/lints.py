@@ -32,7 +32,7 @@ Kind = tuple[str, str, str]
 Finding = tuple[Kind, str]
 """One finding of a kind: its field and message."""
 
-_IGNORE = re.compile(r"ignore\b[ \t]*(.*?)(?:[ \t]*--[ \t]*(.*))?$")
+_IGNORE = r"ignore\b[ \t]*(.*?)(?:[ \t]*--[ \t]*(.*))?$"
 
 
 class Silence(NamedTuple):
@@ -46,12 +46,11 @@ class Silence(NamedTuple):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Lints:
+class Lints(NamedTuple):
     """The settings, in order of precedence, and how many findings of each kind are `known`; all, for a new baseline."""
 
     rules: tuple[LintRule, ...] = ()
-    known: Mapping[Kind, int] = field(default_factory=dict)
+    known: Mapping[Kind, int] = {}
     all_known: bool = False
 
     def knows(self, kind: Kind, count: int) -> bool:
@@ -209,10 +208,13 @@ def flat(silences: Silences) -> set[Silence]:
 
 
 def silences_of(documents: Iterable[Document]) -> Silences:
+    speaking = {id(document.part): document.part for document in documents if "trainform:" in document.part.text}
+    found: Silences = {}
+    if not speaking:
+        return found
     from trainform.source.comments import comments
 
-    found: Silences = {}
-    for part in {id(document.part): document.part for document in documents}.values():
+    for part in speaking.values():
         for comment in comments(part):
             if silence := _read(part.source.file, comment, part.source.line(comment.at.line)):
                 found.setdefault((silence.file, silence.line), []).append(silence)
@@ -220,7 +222,7 @@ def silences_of(documents: Iterable[Document]) -> Silences:
 
 
 def _read(file: str, comment: Comment, text: str) -> Silence | None:
-    if not (match := _IGNORE.match(comment.text)):
+    if not (match := re.match(_IGNORE, comment.text)):
         return None
     codes = tuple(match[1].replace(",", " ").split())
     return Silence(file, comment.line, codes, (match[2] or "").strip(), comment.at, text)

@@ -15,17 +15,17 @@ from trainform.workspace.behind import Behind, behind, behind_diagnostics, curre
 from trainform.workspace.compilation import compile_environments
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.frozen import frozen_jobs
-from trainform.workspace.lints import Judgement, baseline_bytes, remarks
+from trainform.workspace.lints import baseline_bytes, remarks
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.selection import unselected_jobs
 from trainform.workspace.shards import ALL, Shard, take_other_shards
+from trainform.workspace.streams.validate import Validation
 from trainform.workspace.verify.applied import judge_behind
 from trainform.workspace.verify.namesakes import Objects, namesakes, objects_of, rendered_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from trainform.core.plugin import PluginFailure
     from trainform.io.paths import JobId
     from trainform.workspace.compilation import Outcome
     from trainform.workspace.discovery import Workspace
@@ -34,30 +34,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
-class Validation:
-    """The result for some or all files: `documents` is their number, `files` are those that hold any. `jobs` have
-    a file, and the objects that they would be rendered to (None: those that they have, as they are frozen)."""
+class WorkspaceValidation(Validation):
+    """What is wrong in a workspace or a chunk of it. `jobs` have a file, and the objects that they would be rendered to
+    (None: those that they have, as they are frozen)."""
 
     stats: ChunkStats = field(default_factory=ChunkStats)
-    documents: int = 0
-    files: set[str] = field(default_factory=set)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     behind: Behind = field(default_factory=dict)
-    failures: list[PluginFailure] = field(default_factory=list)
-    judged: Judgement = field(default_factory=Judgement)
     jobs: dict[JobId, tuple[str, Objects | None]] = field(default_factory=dict)
 
 
-def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> Validation:
+def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> WorkspaceValidation:
     """Every problem of a shard's jobs and of shared inputs, including which jobs are behind, and comments that silence
     nothing, if everything is read."""
     parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
     return merged(parts, workspace, shard)
 
 
-def merged(parts: Sequence[Validation], workspace: Workspace, shard: Shard) -> Validation:
+def merged(parts: Sequence[WorkspaceValidation], workspace: Workspace, shard: Shard) -> WorkspaceValidation:
     """The whole of its chunks, with what only the whole shows."""
-    whole = Validation()
+    whole = WorkspaceValidation()
     for part in parts:
         whole.documents += part.documents
         whole.files |= part.files
@@ -70,7 +65,7 @@ def merged(parts: Sequence[Validation], workspace: Workspace, shard: Shard) -> V
     return whole
 
 
-def seen_together(whole: Validation, workspace: Workspace, shard: Shard) -> list[Diagnostic]:
+def seen_together(whole: WorkspaceValidation, workspace: Workspace, shard: Shard) -> list[Diagnostic]:
     """What no chunk can tell: which jobs are behind, which share an object, which comments silence nothing."""
     return [
         *behind_diagnostics(whole.behind),
@@ -92,7 +87,7 @@ def _namesakes(
     yield from namesakes(sorted(jobs), known, objects, lambda job: jobs[job][0])
 
 
-def write_baseline(root: str, workers: int = 0) -> Validation:
+def write_baseline(root: str, workers: int = 0) -> WorkspaceValidation:
     """Make the findings of a repository known, whatever an earlier baseline says; with errors, other than those that
     the team's settings make of findings, nothing is written."""
     from trainform.io.staging import writing
@@ -110,14 +105,14 @@ def write_baseline(root: str, workers: int = 0) -> Validation:
 
 def _validate_chunk(
     workspace: Workspace, shard: Shard, environments: list[EnvironmentInputs], chunk: Chunk
-) -> Validation:
+) -> WorkspaceValidation:
     return validate_chunk(workspace, shard, environments, chunk).validation
 
 
 class ChunkValidation(NamedTuple):
     """What is wrong in a chunk, and the compile that told it."""
 
-    validation: Validation
+    validation: WorkspaceValidation
     outcome: Outcome
     current: Mapping[str, CurrentInputs]
 
@@ -147,7 +142,7 @@ def validate_chunk(
         (job.environment, job.namespace, job.name): (job.document.file, objects_of(job.objects)) for job in outcome.jobs
     }
     jobs |= {job.id: (job.document.file, None) for job in frozen}
-    validation = Validation(
+    validation = WorkspaceValidation(
         stats=stats,
         jobs=jobs,
         documents=len(documents),

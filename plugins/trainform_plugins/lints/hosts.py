@@ -7,9 +7,7 @@ import re
 from trainform.plugin import Path, ReplicatedJob, Tree
 from trainform_plugins.lints.finished import Finished
 
-HOST = re.compile(
-    r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
-)
+HOST = r"(?:^|[\s=,@'\"]|//)(?P<job>[a-z][a-z0-9-]*)-(?P<replica>\d+)-(?P<pod>\d+)\.(?P<subdomain>[a-z0-9-]+)"
 """What looks like a JobSet's pod: `<job>-<replicated job>-<replica>-<pod>.<subdomain>`."""
 
 
@@ -87,7 +85,7 @@ def _host(job: Finished, pods: ReplicatedJob) -> str:
 
 
 def _check_text(job: Finished, pods: ReplicatedJob, container: Tree, at: Path, text: str) -> None:
-    for match in HOST.finditer(text):
+    for match in re.finditer(HOST, text):
         if _is_ours(job, match) and not _is_pod(job, match):
             host = match[0].lstrip(" =,@'\"/\t\n")
             known = ", ".join(_host(job, each) for each in job.jobset.jobs)

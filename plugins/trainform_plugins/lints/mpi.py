@@ -10,7 +10,7 @@ from trainform_plugins.lints.finished import Finished, values, words
 LAUNCHER = "launcher"
 NODE = "node"
 
-FIFTH = re.compile(r"open-?mpi[-_:/a-z]*v?5(?![0-9])")
+FIFTH = r"open-?mpi[-_:/a-z]*v?5(?![0-9])"
 """What an image with Open MPI 5 is called: `openmpi:5.0.8`, `cuda-openmpi5`."""
 
 FIFTHS_FLAGS = ("--prtemca", "--pmixmca")
@@ -72,7 +72,7 @@ def variables_of_open_mpi_4(job: Finished) -> None:
     line = words(launcher)
     if FIFTHS_HOSTFILE in values(launcher) or any("--hostfile" in word for word in line):
         return
-    evidence = str(launcher.get("image")) if FIFTH.search(str(launcher.get("image")).partition("@")[0]) else ""
+    evidence = str(launcher.get("image")) if re.search(FIFTH, str(launcher.get("image")).partition("@")[0]) else ""
     evidence = evidence or next((word for word in line if word.startswith(FIFTHS_FLAGS)), "")
     if evidence:
         job.plan.warn(

@@ -9,17 +9,17 @@ from typing import NamedTuple
 from trainform.plugin import Path, Tree, did_you_mean
 from trainform_plugins.lints.finished import Finished
 
-REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+REFERENCE = r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)"
 """Kubernetes' own: `$(NAME)`; `$$(NAME)` is not one."""
 
-SHELL_VARIABLE = re.compile(r"(?<!\$)\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})")
+SHELL_VARIABLE = r"(?<!\$)\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})"
 """A shell's: `$NAME` or `${NAME}`, in capitals, since configuration tools use the others."""
 
 SHELLS = frozenset(["sh", "bash", "dash", "zsh", "ksh", "ash"])
-RUNS_TEXT = re.compile(r"-[a-z]*c$")
+RUNS_TEXT = r"-[a-z]*c$"
 """`-c`, `-ec`, `-lc`: the shell's options before its text."""
 
-SERVICE = re.compile(r"[A-Z0-9_]+_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_[A-Z0-9_]+)?")
+SERVICE = r"[A-Z0-9_]+_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_[A-Z0-9_]+)?"
 """Variables that Kubernetes adds for each Service of the namespace, `KUBERNETES_SERVICE_HOST` among them."""
 
 INSTEAD = {
@@ -72,7 +72,7 @@ def runs_shell(container: Tree) -> bool:
     line = [*(container.get("command") or ()), *(container.get("args") or ())]
     names = [word.rpartition("/")[2] for word in line]
     return any(
-        name in SHELLS and any(RUNS_TEXT.match(word) for word in line[number + 1 :])
+        name in SHELLS and any(re.match(RUNS_TEXT, word) for word in line[number + 1 :])
         for number, name in enumerate(names)
     )
 
@@ -81,8 +81,8 @@ def _problems(job: Finished, container: _Container, at: Path, text: str) -> Iter
     """Messages and hints about one text."""
     in_env = at[0] == "env"
     known = container.names[: int(at[1])] if in_env else container.names
-    for name in dict.fromkeys(REFERENCE.findall(text)):
-        if name in known or container.is_open or SERVICE.fullmatch(name):
+    for name in dict.fromkeys(re.findall(REFERENCE, text)):
+        if name in known or container.is_open or re.fullmatch(SERVICE, name):
             continue
         if in_env and name in container.names:
             yield (
@@ -93,7 +93,7 @@ def _problems(job: Finished, container: _Container, at: Path, text: str) -> Iter
             yield f"$({name}) stays as it is: the container has no variable {name}", _instead(job, container, name)
     is_expanded = container.runs_shell or not (in_env or container.tree.get("command"))  # an image's entrypoint may
     if not is_expanded:
-        for name in dict.fromkeys(a or b for a, b in SHELL_VARIABLE.findall(text)):
+        for name in dict.fromkeys(a or b for a, b in re.findall(SHELL_VARIABLE, text)):
             yield f"no shell expands ${name} here", _without_shell(name, known, in_env=in_env)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trainform.source import load
-from trainform.source.parser import MAX_DEPTH
+from trainform.source.limits import MAX_DEPTH
 from trainform.source.text import MAX_SIZE
 
 

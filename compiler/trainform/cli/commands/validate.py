@@ -21,7 +21,7 @@ from trainform.cli.options import (
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic, Severity
     from trainform.workspace.shards import Shard
-    from trainform.workspace.validate import Validation
+    from trainform.workspace.streams.validate import Validation
 
 FORMATS = ("text", "json", "sarif", "junit", "github")
 
@@ -65,11 +65,16 @@ def validate(
             raise click.UsageError("--write-baseline cannot be combined with PATH, --shard or --env")
         return _write_baseline(chosen_root(root), workers)
     found = _stream(paths) if "-" in paths else _repository(paths, chosen_shard(shard), workers, root, env)
-    return print_findings(found, form, fail_on, chosen_root(root), everything=everything)
+    return print_findings(found, form, fail_on, root, everything=everything)
 
 
 def print_findings(
-    found: Validation, form: str, fail_on: Literal["warning", "info"] | None, root: str, *, everything: bool = False
+    found: Validation,
+    form: str,
+    fail_on: Literal["warning", "info"] | None,
+    root: str | None,
+    *,
+    everything: bool = False,
 ) -> int:
     """Print every problem; returns the exit code."""
     from trainform.cli.errors import report_failures
@@ -125,17 +130,18 @@ def _write_baseline(root: str, workers: int) -> int:
 def _print(found: Validation, *, short: bool) -> None:
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics.order import counted
-    from trainform.io.paths import BASELINE
 
     if found.diagnostics:
         print_diagnostics(found.diagnostics, sys.stdout, short=short)
     else:
         print_line(f"no problems in {counted(found.documents, 'document')}")
     if known := len({each.diagnostic for each in found.judged.suppressed if each.kind == "external"}):
+        from trainform.io.paths import BASELINE
+
         print_line(f"{counted(known, 'known finding')} not shown: see {BASELINE}")
 
 
-def _print_for_machines(found: Validation, form: str, grave: Severity, root: str) -> None:
+def _print_for_machines(found: Validation, form: str, grave: Severity, root: str | None) -> None:
     from trainform.cli.terminal import print_bytes, print_json, print_page
 
     if form == "json":
@@ -159,12 +165,12 @@ def _print_for_machines(found: Validation, form: str, grave: Severity, root: str
         print_bytes(render_github(found.diagnostics, _prefix(root)).encode())
 
 
-def _prefix(root: str) -> str:
+def _prefix(root: str | None) -> str:
     """The path from the git checkout's root to the repository's root, ending in a slash: services that show problems in
     files identify them by their path in the checkout."""
     from trainform.io.git import GitError, find_checkout
 
     try:
-        return find_checkout(root).prefix
+        return find_checkout(chosen_root(root)).prefix
     except GitError:
         return ""

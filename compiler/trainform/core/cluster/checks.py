@@ -6,17 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.core.beside.placing import kind_of, provided
-from trainform.core.cluster.contents import Wanted, check_contents
 from trainform.core.secrets import key_secrets
 from trainform.diagnostics import Path
 from trainform.diagnostics.suggest import did_you_mean, listed
-from trainform.k8s.cluster import releases
 from trainform.k8s.cluster.references import EVERYWHERE, references
 from trainform.k8s.tree import name_of, table, tables, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from trainform.core.cluster.contents import Wanted
     from trainform.core.jobset_view import JobSetView
     from trainform.core.plan import Plan
 
@@ -30,6 +29,8 @@ def check_cluster(plan: Plan) -> None:
     if wanted:
         _references_exist(plan, jobset, wanted)
         if not plan.frozen:
+            from trainform.core.cluster.contents import check_contents  # many pods refer to no object
+
             check_contents(plan, jobset, wanted)
     if plan.destination.given is not None:
         _is_old_enough(plan, jobset)
@@ -44,6 +45,8 @@ def _is_old_enough(plan: Plan, jobset: JobSetView) -> None:
     versions = plan.facts.versions
     if versions.jobset is None and versions.kubernetes is None:
         return
+    from trainform.k8s.cluster import releases  # most runs do not know the versions
+
     found = [(("spec", *path), message) for path, message in releases.of_jobset(jobset.spec, versions)]
     for job in jobset.jobs:
         pod: Path = (*job.pod_path, "spec")

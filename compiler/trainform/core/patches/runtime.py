@@ -11,7 +11,7 @@ from trainform.k8s.patch.strategic_merge import MergeError, merge, replaced_sour
 from trainform.k8s.tree import Tree, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from trainform.api.trainjob import RuntimePatch
     from trainform.core.plan import Plan
@@ -21,20 +21,14 @@ if TYPE_CHECKING:
 CONTAINER_KINDS = ("initContainers", "containers")
 
 
-def apply_runtime_patches(plan: Plan, replicated_jobs: list[Tree]) -> list[Tree]:
-    """The replicated jobs with the Environment's and the job's patches merged in, one manager after the other. Template
-    labels and annotations go to `plan.metadata`. The order of replicated jobs is kept; inputs are not modified."""
+def apply_runtime_patches(
+    plan: Plan, replicated_jobs: list[Tree], patches: Mapping[Origin, Sequence[RuntimePatch]]
+) -> list[Tree]:
+    """The replicated jobs with the patches merged in, one manager after the other. Template labels and annotations go
+    to `plan.metadata`. The order of replicated jobs is kept; inputs are not modified."""
     jobs = list(replicated_jobs)
-    destination = plan.destination
-    given = () if destination.is_default else destination.environment.spec.runtime_patches
-    if not given and not plan.job.spec.runtime_patches:
-        return jobs
-    patches: list[tuple[Origin, Sequence[RuntimePatch]]] = [
-        ("environment", given),
-        ("trainjob", plan.job.spec.runtime_patches or ()),
-    ]
-    for origin, own in patches:
-        for index, patch in enumerate(own):
+    for origin, given in patches.items():
+        for index, patch in enumerate(given):
             _apply(plan, jobs, origin, index, without_unset(patch.training_runtime_spec or {}))
     return jobs
 

@@ -17,7 +17,7 @@ Files = frozenset[str]
 KeysOf = Callable[[str, str], "Files | None"]
 """The keys of the object of a kind and name; None if they are not known."""
 
-_PLAIN = re.compile(r"/[^\s*?$\[\]{}()'\"`;|&<>,:]+")
+_PLAIN = r"/[^\s*?$\[\]{}()'\"`;|&<>,:]+"
 """A path that no shell changes."""
 
 
@@ -54,7 +54,7 @@ def _words(container: Tree, files: Mapping[str, Sequence[str]]) -> Iterator[Lost
     for field in ("command", "args"):
         for index, word in enumerate(texts(container, field)):
             path = word.partition("=")[2] if word.startswith("-") else word
-            if not _PLAIN.fullmatch(path):
+            if not re.fullmatch(_PLAIN, path):
                 continue
             over = max((each for each in mounts if _is_in(path, each)), key=len, default="")
             mount = mounts.get(over, {})

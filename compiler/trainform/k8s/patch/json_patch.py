@@ -10,8 +10,7 @@ from typing import Any
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.k8s.patch import json_pointer
 from trainform.k8s.patch.json_pointer import Pointer, PointerError
-from trainform.source.limits import MAX_NODES
-from trainform.source.parser import MAX_DEPTH
+from trainform.source.limits import MAX_DEPTH, MAX_NODES
 
 _MEMBERS = {
     "add": ("path", "value"),

@@ -23,7 +23,7 @@ _FIELDS = (
     "status.podIPs",
 )
 _SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
-_RESOURCE = re.compile("(?:limits|requests)[.](?:cpu|memory|ephemeral-storage|hugepages-.+)")
+_RESOURCE = "(?:limits|requests)[.](?:cpu|memory|ephemeral-storage|hugepages-.+)"
 
 
 def check(container: Tree, path: Path, found: Found) -> None:
@@ -49,7 +49,7 @@ def _check_source(variable: Tree, path: Path, found: Found) -> None:
     if kind == "fieldRef":
         _check_field(text(reference, "fieldPath"), (*path, "fieldPath"), found)
     elif kind == "resourceFieldRef":
-        if (resource := text(reference, "resource")) and not _RESOURCE.fullmatch(resource):
+        if (resource := text(reference, "resource")) and not re.fullmatch(_RESOURCE, resource):
             message = f'"{resource}" is not a resource that a variable can use'
             hint = "such as limits.cpu, limits.memory or requests.memory"
             found.tell((*path, "resource"), "TF523", message, hint)

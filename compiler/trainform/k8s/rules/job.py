@@ -20,7 +20,7 @@ _MOST_OF_MANY = 10_000
 _MOST_RULES = 20
 _MOST_EXIT_CODES = 255
 _CONDITION_STATUSES = ("True", "False", "Unknown")
-_INTERVAL = re.compile("(0|[1-9][0-9]*)(?:-([1-9][0-9]*))?")
+_INTERVAL = "(0|[1-9][0-9]*)(?:-([1-9][0-9]*))?"
 
 
 def is_indexed(spec: Tree) -> bool:
@@ -187,7 +187,7 @@ def _index_count(indexes: str, completions: int | None) -> int | None:
     """How many indexes `0,3-5` names; None if it names none, or one out of range."""
     count, last = 0, -1
     for interval in indexes.split(",") if indexes else ():
-        bounds = _INTERVAL.fullmatch(interval)
+        bounds = re.fullmatch(_INTERVAL, interval)
         if bounds is None or len(interval) > _MOST_RULES:
             return None
         first, end = int(bounds[1]), int(bounds[2] or bounds[1])

@@ -10,8 +10,9 @@ from trainform.api.kinds import ENVIRONMENT_VERSION, subject
 from trainform.diagnostics import Diagnostic
 from trainform.source import Document
 from trainform.source.build import Builder
-from trainform.source.limits import NODES_PER_CHARACTER, Expansion
-from trainform.source.parser import MAX_DEPTH, compose
+from trainform.source.limits import MAX_DEPTH, NODES_PER_CHARACTER
+from trainform.source.nodes import expanded
+from trainform.source.parser import compose
 
 
 def environment_of(config: Document | None) -> tuple[Document | None, list[Diagnostic]]:
@@ -57,6 +58,6 @@ def _value(text: object) -> Any:
     root = compose(text) if isinstance(text, str) else None
     if root is None:
         return text
-    Expansion(NODES_PER_CHARACTER * len(str(text))).add(root)
+    expanded(root, NODES_PER_CHARACTER * len(str(text)))  # refuses too many
     value = Builder().build(root)
     return text if isinstance(value, float) else value

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.workspace.frozen import Rebuilt, files_and_pins
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import ChunkValidation, Validation, merged, validate_chunk
+from trainform.workspace.validate import ChunkValidation, WorkspaceValidation, merged, validate_chunk
 from trainform.workspace.verify.verification import Verification, verify_chunk
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Examined(NamedTuple):
     """What `validate` and `check` say of the same files."""
 
-    validation: Validation
+    validation: WorkspaceValidation
     verification: Verification
 
     @property

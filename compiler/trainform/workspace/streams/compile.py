@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from trainform.core.compile import CompiledJob, Prepared, Stopped, compile_documents, compile_job, prepare, stopped_by
+from trainform.core.destination import Matched
+from trainform.core.inputs import sort
+from trainform.core.pipeline import Pipeline
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import has_errors
 from trainform.installed import stdout_kept
@@ -15,9 +19,6 @@ from trainform.workspace.compilation import shipped_catalogue
 from trainform.workspace.lints import Judge, Judgement, Lints, Silences, flat, silences_of
 
 if TYPE_CHECKING:
-    from trainform.core.compile import CompiledJob, Prepared, Stopped
-    from trainform.core.destination import Matched
-    from trainform.core.pipeline import Pipeline
     from trainform.core.plugin import PluginFailure
     from trainform.workspace.inputs import EnvironmentInputs
 
@@ -25,7 +26,7 @@ BATCH = 500
 """Jobs per batch: fewer are not worth a process, more take memory."""
 
 Kept = TypeVar("Kept")
-Keep = Callable[[Sequence["CompiledJob"]], Kept]
+Keep = Callable[[Sequence[CompiledJob]], Kept]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,8 +46,6 @@ class StreamOutcome(Generic[Kept]):
 def compile_stream(inputs: EnvironmentInputs, keep: Keep[Kept], *, wants_job: bool = True) -> StreamOutcome[Kept]:
     """Compile all jobs of a stream, with one process per processor if there are many. `keep` is called with the jobs of
     each batch. `wants_job`: report if there is no TrainJob. Raises PluginError if a plugin does not load."""
-    from trainform.core.pipeline import Pipeline
-
     sources, outcome = inputs.sources, StreamOutcome[Kept]()
     pipeline = Pipeline.of(inputs.plugins.plugins)
     silences = silences_of(sources.documents)
@@ -63,9 +62,6 @@ def _compile_batches(
     inputs: EnvironmentInputs, pipeline: Pipeline, silences: Silences, keep: Keep[Kept], outcome: StreamOutcome[Kept]
 ) -> list[Diagnostic]:
     """Compile batch by batch; returns the problems that belong to no job."""
-    from trainform.core.compile import prepare
-    from trainform.core.inputs import sort
-
     sources = inputs.sources
     prepared = prepare(sort(sources.documents, sources.diagnostics, {}), shipped_catalogue(), pipeline)
     work = partial(_compile_batch, prepared, silences, keep)
@@ -86,8 +82,6 @@ def _compile_whole(
     inputs: EnvironmentInputs, pipeline: Pipeline, silences: Silences, keep: Keep[Kept], outcome: StreamOutcome[Kept]
 ) -> list[Diagnostic]:
     """Compile in one piece: what a third-party plugin edits in place is found after the last job."""
-    from trainform.core.compile import compile_documents
-
     sources = inputs.sources
     compilation = compile_documents(
         sources.documents, catalogue=shipped_catalogue(), plugins=pipeline.plugins, source=sources.diagnostics
@@ -136,9 +130,6 @@ def _reduced(work: _Work[Kept], numbers: Sequence[int]) -> _Batch[Kept]:
 
 
 def _compile_batch(prepared: Prepared, silences: Silences, keep: Keep[Kept], numbers: Iterable[int]) -> _Batch[Kept]:
-    from trainform.core.compile import compile_job, stopped_by
-    from trainform.core.destination import Matched
-
     shared = prepared.shared
     compiled = [compile_job(prepared.selected[number], shared) for number in numbers]
     failures, shared.failures[:] = [*shared.failures], []

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainform.workspace.lints import remarks
+from trainform.diagnostics import Diagnostic
+from trainform.workspace.lints import Judgement, remarks
 from trainform.workspace.streams.compile import compile_stream
-from trainform.workspace.validate import Validation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trainform.core.compile import CompiledJob
+    from trainform.core.plugin import PluginFailure
     from trainform.workspace.inputs import EnvironmentInputs
+
+
+@dataclass(slots=True, kw_only=True)
+class Validation:
+    """What is wrong in some or all files: `documents` is their number, `files` are those that hold any."""
+
+    documents: int = 0
+    files: set[str] = field(default_factory=set)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    failures: list[PluginFailure] = field(default_factory=list)
+    judged: Judgement = field(default_factory=Judgement)
 
 
 def validate_stream(inputs: EnvironmentInputs) -> Validation:
