@@ -109,7 +109,7 @@ def test_the_compiler_never_imports_a_plugin(path):
     ] == []
 
 
-STARTS_GIT = COMPILER / "io" / "git.py"
+STARTS_GIT = COMPILER / "io" / "git" / "process.py"
 WORKERS = COMPILER / "io" / "workers.py"
 STARTERS = ("system", "popen", "startfile", "posix_spawn", "posix_spawnp", "fork", "forkpty")
 

@@ -10,9 +10,8 @@ import pytest
 
 from support.bounded import trainform
 from support.repositories import job
-from trainform.io import git
 from trainform.io.files import LIMIT
-from trainform.io.git import GitError, files_at
+from trainform.io.git import GitError, commits, files_at, process
 
 JOBSET = "rendered/prod/ml/llm/jobset-llm.yaml"
 LOCK = ".trainform/locks/prod/ml/llm.lock"
@@ -47,7 +46,7 @@ def test_a_file_that_unfolds_to_more_than_can_be_read_is_refused(victim, command
 
 
 def test_many_files_of_a_bearable_size_are_counted_together(victim, monkeypatch):
-    monkeypatch.setattr(git, "MOST_BYTES", 2 * 2**30)
+    monkeypatch.setattr(commits, "MOST_BYTES", 2 * 2**30)
     for number in range(40):
         blob = claim(victim, LIMIT - number)
         victim.git("update-index", "--add", "--cacheinfo", f"100644,{blob},rendered/{number}")
@@ -68,7 +67,7 @@ def test_a_base_that_moves_meanwhile_is_the_one_it_was(victim, monkeypatch, capf
     victim.commit()
     capfd.readouterr()
     expected = run(arguments), capfd.readouterr()
-    asked, started = [], git._started
+    asked, started = [], process.started
 
     def moving(root, words, settings=None):
         process = started(root, words, settings)
@@ -78,7 +77,7 @@ def test_a_base_that_moves_meanwhile_is_the_one_it_was(victim, monkeypatch, capf
             victim.git("branch", "--force", "base", "HEAD")
         return process
 
-    monkeypatch.setattr(git, "_started", moving)
+    monkeypatch.setattr(commits, "started", moving)
     assert (run(arguments), capfd.readouterr()) == expected
     assert len(asked) == 1
 

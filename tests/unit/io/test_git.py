@@ -8,9 +8,8 @@ import subprocess
 import pytest
 
 from support.repositories import Repository
-from trainform.io import git as module
 from trainform.io.baseline import Commit
-from trainform.io.git import GitError, NoCommit, commit_of, files_at, find_checkout, left_out
+from trainform.io.git import GitError, NoCommit, commit_of, files_at, find_checkout, left_out, process
 
 
 @pytest.fixture
@@ -216,7 +215,7 @@ def test_variables_of_git_do_not_lead_elsewhere(repository, tmp_path, monkeypatc
 def test_a_checkout_of_another_user_works(repository, tmp_path, monkeypatch):
     """As where CI runs under a user of its own: git asks for `safe.directory` only when it looks for its folder."""
     commit = repository.commit()
-    real = module._program()
+    real = process._program()
     script = tmp_path / "bin/git"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {real} "$@"\n')
@@ -244,7 +243,7 @@ def test_a_git_that_hangs_is_an_error(repository, tmp_path, monkeypatch):
     (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(module, "PATIENCE", 0.1)
+    monkeypatch.setattr(process, "PATIENCE", 0.1)
     with pytest.raises(GitError, match="git gave no answer"):
         commit_of(str(repository.root), "HEAD")
 
