@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -15,35 +15,29 @@ from trainform.diagnostics.order import counted
 from trainform.diagnostics.suggest import did_you_mean
 from trainform.installed import PluginSet, unmet
 from trainform.io.paths import BASELINE, file_bytes
-from trainform.io.place import WholeFile, file_error, os_error
+from trainform.io.place import file_error, os_error
 from trainform.io.repository import (
     ALL_SAVED,
-    KEYS,
     Listing,
     Repository,
     Unsaved,
-    is_template,
     open_repository,
 )
 from trainform.io.settings import FILE
-from trainform.k8s.tree import text
 from trainform.workspace import InvocationError
 from trainform.workspace.diff.scope import watched
 from trainform.workspace.inputs import (
-    PRIVATE_KEY,
     EnvironmentInputs,
     SourceDocuments,
-    in_the_clear,
-    load,
-    load_job_file,
-    private_keys,
 )
 from trainform.workspace.lints import Kind, Lints, read_baseline
-from trainform.workspace.shared.beside import carried_by, gather, gather_in_folders, is_job
+from trainform.workspace.shared.beside import gather_in_folders, is_job
+from trainform.workspace.shared.environments import environments_of
+from trainform.workspace.shared.reading import FileReader
 from trainform.workspace.state import LockStore
 
 if TYPE_CHECKING:
-    from trainform.api import Environment, Read
+    from trainform.api import Read
     from trainform.source import Document
 
 
@@ -96,7 +90,7 @@ class Workspace:
         name."""
         check_asked(self.asked, self.all_environments, self.repository)
         found = [each for each in self.all_environments if not self.asked or each.name in self.asked]
-        reader = _Reader(self.repository)
+        reader = FileReader(self.repository)
         for each in found:
             each.lints, each.plugins = self.lints, self.plugins
             each.sources.diagnostics += self.listing_problems
@@ -106,7 +100,7 @@ class Workspace:
     @cached_property
     def all_environments(self) -> list[EnvironmentInputs]:
         """Each environment of the repository, without runtimes and jobs."""
-        return _environments(self.repository)
+        return environments_of(self.repository)
 
     @cached_property
     def job_files(self) -> list[str]:
@@ -176,7 +170,7 @@ class Workspace:
         """The environments with the jobs in `files`; None means all files. Files `beside` them, without TrainJobs, give
         these jobs the objects that they name."""
         wanted = None if files is None else {*files, *beside}
-        reader, environments = _Reader(self.repository), []
+        reader, environments = FileReader(self.repository), []
         for each, own in zip(self.environments, self.own_files, strict=True):
             sources = SourceDocuments([*each.sources.documents], [*each.sources.diagnostics], {})
             read = [file for file in own if wanted is None or file in wanted]
@@ -190,7 +184,7 @@ class Workspace:
 
     def beside(self, file: str) -> list[str]:
         """The job files in the folder of `file` that hold objects, but no TrainJob."""
-        reader, folder = _Reader(self.repository), posixpath.dirname(file)
+        reader, folder = FileReader(self.repository), posixpath.dirname(file)
         near = [each for each in self.job_files if posixpath.dirname(each) == folder and each != file]
         found = {each: [reader.read([each], inputs).documents for inputs in self.environments] for each in near}
         return [each for each, read in found.items() if any(read) and not any(is_job(d) for ds in read for d in ds)]
@@ -215,183 +209,6 @@ def _lints(repository: Repository, all_known: bool) -> tuple[Lints, list[Diagnos
     except OSError as error:
         problems.append(os_error("TF701", BASELINE, error, "cannot be read"))
     return Lints(rules, known, all_known), problems
-
-
-class _Reader:
-    """Reads a plain file once for all environments, and renders a template for each."""
-
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._plain: dict[str, SourceDocuments] = {}
-        self._known: dict[str, set[str]] = {}
-
-    def read(self, files: Iterable[str], inputs: EnvironmentInputs) -> SourceDocuments:
-        sources = SourceDocuments()
-        for file in dict.fromkeys(files):
-            if is_template(file):
-                sources.add(self._template(file, inputs))
-                continue
-            if file not in self._plain:
-                self._plain[file] = self._of_plain(file)
-            sources.add(self._plain[file])
-        return sources
-
-    def beside(self, files: Sequence[str], inputs: EnvironmentInputs) -> SourceDocuments:
-        """The documents in files without a TrainJob, in the folders of `files`."""
-        folders = set(map(posixpath.dirname, files))
-        sources = SourceDocuments()
-        for file in self._jobs if folders else ():
-            if file not in files and posixpath.dirname(file) in folders:
-                found = self.read([file], inputs)
-                if found.documents and not any(map(is_job, found.documents)):
-                    sources.add(found)
-        return sources
-
-    def _of_plain(self, file: str) -> SourceDocuments:
-        found = load_files(self._repository, [file])
-        gather(found, self._repository.read)
-        is_plain = not found.diagnostics and all(text(each.tree, "apiVersion") for each in found.documents)
-        if not is_plain and file in self._carried(posixpath.dirname(file)):
-            return SourceDocuments(unsettled={file})
-        return found
-
-    def _template(self, file: str, inputs: EnvironmentInputs) -> SourceDocuments:
-        data = self._repository.read(file)
-        if isinstance(data, Diagnostic):
-            return SourceDocuments([], [data])
-        found = load_job_file(file, data, inputs)
-        gather(found, self._repository.read)
-        return found
-
-    @cached_property
-    def _jobs(self) -> list[str]:
-        return self._repository.jobs().files
-
-    def _carried(self, folder: str) -> set[str]:
-        """The files that job files in a folder, and in those above it, carry: they hold no objects."""
-        if folder not in self._known:
-            parent = posixpath.dirname(folder)
-            above = self._carried(parent) if parent != folder else set()
-            here = [file for file in self._jobs if posixpath.dirname(file) == folder and not is_template(file)]
-            read = ((file, self._repository.read(file)) for file in here)
-            self._known[folder] = above.union(
-                *(carried_by(file, data) for file, data in read if isinstance(data, bytes))
-            )
-        return self._known[folder]
-
-
-def load_files(repository: Repository, files: Iterable[str]) -> SourceDocuments:
-    """The documents of plain files, each file read once."""
-    sources = SourceDocuments()
-    for file in dict.fromkeys(files):
-        data = repository.read(file)
-        sources.add(SourceDocuments([], [data]) if isinstance(data, Diagnostic) else load(file, data))
-    told = {problem.file for problem in sources.diagnostics if problem.code == PRIVATE_KEY}
-    sources.diagnostics += [each for each in _private_keys(sources.documents) if each.file not in told]
-    return sources
-
-
-def _private_keys(documents: Iterable[Document]) -> list[Diagnostic]:
-    """An error for each file with a Secret for jobs that is not encrypted, even if no compiled job uses it. Shows only
-    its name."""
-    secrets = [document for document in documents if document.tree.get("kind") == "Secret"]
-    if not secrets:
-        return []
-    from trainform.core.secrets import is_in_the_clear, is_key_file
-
-    found = [document.file for document in secrets if is_key_file(document.tree) and is_in_the_clear(document.tree)]
-    return [in_the_clear(file) for file in dict.fromkeys(found)]
-
-
-def _environments(repository: Repository) -> list[EnvironmentInputs]:
-    """One for each folder below `environments/` with an Environment, another trainform document, or an unreadable file,
-    which may be an Environment."""
-    found = [_environment(repository, folder) for folder in repository.environments()]
-    return [each for each in found if each is not None] or [EnvironmentInputs()]
-
-
-def _environment(repository: Repository, folder: str) -> EnvironmentInputs | None:
-    from trainform.api import Environment, read
-    from trainform.api.kinds import is_of_ours, subject
-
-    name = folder.rsplit("/", 1)[-1]
-    sources = _folder_sources(repository, folder)
-    own = [document for document in sources.documents if subject(document.tree)[0] == "environment"]
-    if not own:
-        meant = [document for document in sources.documents if is_of_ours(document.tree)]
-        if not (meant or sources.diagnostics):
-            return None
-        return EnvironmentInputs(name=name, folder=folder, sources=SourceDocuments(meant, sources.diagnostics))
-    model = read(own[0]).model
-    environment = model if isinstance(model, Environment) else None
-    if environment is not None and environment.name != name:
-        sources.diagnostics.append(_misnamed(own[0], environment.name, name))
-    if environment is not None and environment.spec.gitops.engine != "none":
-        sources.diagnostics += _misplaced(repository, own[0])
-    facts = _facts(environment, folder, [each for each in sources.documents if each not in own])
-    return EnvironmentInputs(
-        name=name,
-        folder=folder,
-        environment=environment,
-        document=own[0],
-        sources=SourceDocuments([*own, *facts], sources.diagnostics),
-    )
-
-
-def _folder_sources(repository: Repository, folder: str) -> SourceDocuments:
-    """The documents of the plain files in an environment's folder."""
-    listing = repository.listed(folder)
-    sources = SourceDocuments([], list(listing.diagnostics))
-    loaded = [file for file in listing.files if not is_template(file)]
-    sources.add(load_files(repository, loaded))
-    for file in sorted({*repository.key_files(folder)} - {*loaded}):
-        data = repository.read(file)
-        sources.diagnostics += private_keys(file, data) if isinstance(data, bytes) else [data]
-    sources.diagnostics = [_without_key_lines(each, f"{folder}/{KEYS}/") for each in sources.diagnostics]
-    return sources
-
-
-def _facts(environment: Environment | None, folder: str, documents: Iterable[Document]) -> list[Document]:
-    """The key files and the facts that the Environment lists; without a list, all other documents."""
-    from trainform.api.selectors import matches_path
-
-    patterns = environment.spec.cluster.files if environment else None
-    if patterns is None:
-        return list(documents)
-    named = ((each.file.removeprefix(f"{folder}/"), each) for each in documents)
-    return [each for file, each in named if file.startswith(f"{KEYS}/") or matches_path(patterns, file)]
-
-
-def _without_key_lines(problem: Diagnostic, folder: str) -> Diagnostic:
-    """Drop the source line of a key file's problem: it may show an unencrypted key."""
-    if not problem.file.startswith(folder):
-        return problem
-    return problem._replace(place=WholeFile(problem.file), at=problem.position)
-
-
-def _misnamed(document: Document, name: str, folder: str) -> Diagnostic:
-    message = f"Environment {name!r} is in folder {folder!r}, but both must have the same name"
-    hint = f"write name: {folder}, or rename the folder"
-    return Diagnostic("TF709", "error", message, hint, ("metadata", "name"), document)
-
-
-def _misplaced(repository: Repository, document: Document) -> list[Diagnostic]:
-    """A warning where `repositoryPath` differs from where git sees the root: the engine would look elsewhere."""
-    from trainform.io.git import GitError, find_checkout
-
-    try:
-        place = find_checkout(repository.root).prefix.rstrip("/")
-    except GitError:
-        return []
-    said = repository.settings.repository_path
-    if place == said:
-        return []
-    message = f'the engine looks for manifests in "{repository.settings.rendered_in_git}" of the git repository, '
-    message += f'but this folder is its "{place}"' if place else "but this folder is its top"
-    hint = f'write "repositoryPath: {place}" in {FILE}, and run `trainform render`'
-    if not place:
-        hint = f"remove repositoryPath from {FILE}, and run `trainform render`"
-    return [Diagnostic("TF750", "warning", message, hint, ("spec", "gitops", "engine"), document)]
 
 
 def _own(inputs: EnvironmentInputs, files: Sequence[str], repository: Repository) -> list[str]:

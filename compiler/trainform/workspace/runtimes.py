@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.io.resources import shipped_runtimes
 from trainform.k8s.tree import name_of
-from trainform.workspace.discovery import load_files
 from trainform.workspace.inputs import load
+from trainform.workspace.shared.reading import load_files
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Diagnostic

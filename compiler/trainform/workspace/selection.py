@@ -15,7 +15,7 @@ from trainform.io.repository import ENDINGS, is_template
 from trainform.k8s.labels import labels_of
 from trainform.k8s.tree import metadata_of
 from trainform.source import Document
-from trainform.workspace.discovery import load_files
+from trainform.workspace.shared.reading import load_files
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId

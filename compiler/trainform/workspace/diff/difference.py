@@ -35,11 +35,12 @@ from trainform.workspace.diff.versions import (
     version_rendered,
     versions_before,
 )
-from trainform.workspace.discovery import Workspace, load_files
+from trainform.workspace.discovery import Workspace
 from trainform.workspace.frozen import take_frozen
 from trainform.workspace.inputs import EnvironmentInputs
 from trainform.workspace.review.capacity import pricing_of
 from trainform.workspace.selection import unselected_jobs
+from trainform.workspace.shared.reading import load_files
 
 if TYPE_CHECKING:
     from trainform.core.compile import CompiledJob

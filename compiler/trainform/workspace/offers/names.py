@@ -32,7 +32,7 @@ def runtimes(repository: Repository) -> Iterable[str]:
 
 def queues(repository: Repository) -> Iterator[str]:
     """The LocalQueues that are declared, and those that Environments name."""
-    from trainform.workspace.discovery import load_files
+    from trainform.workspace.shared.reading import load_files
 
     for document in load_files(repository, repository.listed(repository.settings.environments).files).documents:
         kind = text(document.tree, "kind")
