@@ -94,7 +94,7 @@ class Nodes:
 @lru_cache(maxsize=4_000)
 def nodes_of(text: str) -> Nodes:
     """The nodes of the last few thousand documents that were asked for: those of a small job take 10 kB, and a stream
-    may hold 50,000 jobs with findings."""
+    may hold 20,000 jobs with findings."""
     try:
         return Nodes(compose(without_pairs(text)))
     except YAMLError:

@@ -33,7 +33,7 @@ def guest_act(plugin: Plugin, stage: str) -> Act:
 
     def act(plan: Plan) -> Any:
         before = pickle.dumps(plan.objects) if stage == "check" else b""
-        asked = _asked(plan)
+        asked = _asked(plan) if stage in _SYNCED else []
         try:
             result = method(plan)
             if stage == "build" and isinstance(result, Iterable) and not isinstance(result, dict | str | bytes):
