@@ -35,7 +35,7 @@ from trainform.source.marks import forget_nodes
 from trainform.workspace.discovery import Workspace, discover
 from trainform.workspace.parallel import Chunk, leaves_questions, slices
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import merged, seen_together
+from trainform.workspace.validate import seen_together
 
 if TYPE_CHECKING:
     from trainform.io.paths import JobId
@@ -327,7 +327,7 @@ class Project:
         was_in_one_piece = self._in_one_piece is not None
         if self._concern_each_other(units):
             whole = in_one_piece(now)
-            self._in_one_piece = by_file(merged([whole], now, ALL).diagnostics)
+            self._in_one_piece = by_file([*whole.diagnostics, *seen_together(whole, now, ALL)])
             forget_nodes()
         else:
             before, self._across = self._across, by_file(seen_together(together(units), now, ALL))

@@ -21,7 +21,7 @@ from trainform.workspace.discovery import discover
 from trainform.workspace.inputs import load, load_job_file
 from trainform.workspace.parallel import Chunk
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import merged, validate_chunk
+from trainform.workspace.validate import seen_together, validate_chunk
 
 if TYPE_CHECKING:
     from trainform.core.catalogue import Catalogue
@@ -213,8 +213,8 @@ class RepositorySnapshot:
         is_job = file in self.workspace.job_files
         workspace = self.workspace.reopened(unsaved) if is_job else discover(self.root, unsaved=unsaved)
         if len(workspace.job_files) <= SMALL:
-            found = [validate_chunk(workspace, ALL, workspace.read(), Chunk()).validation]
-            return merged(found, workspace, ALL).diagnostics
+            whole = validate_chunk(workspace, ALL, workspace.read(), Chunk()).validation
+            return [*whole.diagnostics, *seen_together(whole, workspace, ALL)]
         chunks = [Chunk([each], first=False) for each in dict.fromkeys([*([file] if is_job else []), *jobs])]
         parts = [(chunk, workspace.read(chunk.files, beside=self._near(chunk))) for chunk in chunks]
         if not is_job:

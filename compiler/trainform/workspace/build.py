@@ -71,8 +71,7 @@ def plan_jobs(workspace: Workspace, options: BuildOptions, cache: BuildCache, st
         return found.others
     work = partial(plan_chunk, workspace, options, staging)
     one_piece = options.in_one_piece
-    parts = map_chunks(workspace, work, options.workers, files=found.files, known=found.others, one_piece=one_piece)
-    return ChangeSet.merge(parts)
+    return map_chunks(workspace, work, options.workers, files=found.files, known=found.others, one_piece=one_piece)
 
 
 def _refuse_links(root: str) -> None:

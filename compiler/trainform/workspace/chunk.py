@@ -183,7 +183,7 @@ class _ChunkPlanner:
             for job in compilation.jobs:
                 if job.objects:
                     files, key = job_files(job.objects, layout), (each.name, job.namespace, job.name)
-                    self.plan.compiled[key] = job.document.file, objects_of(job.objects)
+                    self.plan.compiled[key] = job.document.file, objects_of(job.name, job.objects)
                     self._put(key, self._new_lock(each, job, files), files)
 
     def _new_lock(self, inputs: EnvironmentInputs, job: CompiledJob, files: Mapping[str, bytes]) -> Lock:

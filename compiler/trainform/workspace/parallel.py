@@ -1,4 +1,4 @@
-"""Process a repository's jobs in parallel chunks, keeping only the results.
+"""Process a repository's jobs in parallel chunks, keeping only the results, added up.
 
 A job's result depends on that job and on shared inputs: runtimes, Environments, facts, keys. If `ChunkStats` shows
 something that concerns several jobs, all are processed again in one piece, so the result is always that of the whole.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar
 
 from trainform.diagnostics.diagnostic import Position, Spot
 from trainform.diagnostics.order import FEW
@@ -108,6 +108,9 @@ class ChunkResult(Protocol):
     @property
     def stats(self) -> ChunkStats: ...
 
+    def add(self, other: Self, /) -> None:
+        """Add the result of the chunk after this one; not its stats."""
+
 
 Result = TypeVar("Result", bound=ChunkResult)
 Item = TypeVar("Item")
@@ -123,16 +126,17 @@ def map_chunks(
     files: Sequence[str] | None = None,
     known: Result | None = None,
     one_piece: bool = False,
-) -> list[Result]:
-    """The results of `work` for each chunk, in file order. `workers` is the number of processes (0: one per processor).
-    With `files`, only those are processed, and `known` is the result for all others. With `one_piece`, or if something
-    concerns several chunks, there is a single result. Raises InvocationError if a worker is killed."""
+) -> Result:
+    """The results of `work` for all chunks, in file order, each added to the ones before it as soon as it is there.
+    `workers` is the number of processes (0: one per processor). With `files`, only those are processed, and `known` is
+    the result for all others. With `one_piece`, or if something concerns several chunks, all is processed at once.
+    Raises InvocationError if a worker is killed."""
     workers = workers or processors()
     chunks = _chunks(workspace.job_files if files is None else files, workers)
     if one_piece or (known is None and len(chunks) < 2):
-        return [work(workspace.read(), Chunk())]
-    results = [] if known is None else [known]
-    names = set(known.stats.names) if known is not None else set()
+        return work(workspace.read(), Chunk())
+    whole, stats = known, [] if known is None else [known.stats]
+    names = {name for each in stats for name in each.names}
     total = sum(len(chunk.files or ()) for chunk in chunks)
     done = 0
     for chunk, result in zip(chunks, _results(workspace, work, chunks, workers), strict=True):
@@ -140,11 +144,15 @@ def map_chunks(
         advance(done, total)
         if result.stats.concerns(names):
             break
-        results.append(result)
+        stats.append(result.stats)
+        if whole is None:
+            whole = result
+        else:
+            whole.add(result)
     else:
-        if not leaves_questions(workspace.environments, [result.stats for result in results]):
-            return results
-    return [work(workspace.read(), Chunk())]
+        if whole is not None and not leaves_questions(workspace.environments, stats):
+            return whole
+    return work(workspace.read(), Chunk())
 
 
 def _chunks(files: Sequence[str], workers: int) -> list[Chunk]:

@@ -114,32 +114,26 @@ class ChangeSet:
     details: Details | None = None
     compiled: dict[JobId, tuple[str, Objects]] = field(default_factory=dict)
 
-    @classmethod
-    def merge(cls, parts: Sequence[ChangeSet]) -> ChangeSet:
-        """Combine the plans of all chunks."""
-        if len(parts) == 1:
-            return parts[0]
-        whole = cls()
-        for part in parts:
-            whole.jobs |= part.jobs
-            whole.present |= part.present
-            whole.locked |= part.locked
-            whole.elsewhere |= part.elsewhere
-            whole.wrote += part.wrote
-            whole.removed += part.removed
-            whole.pinned.update(part.pinned)
-            whole.snapshots |= part.snapshots
-            whole.diagnostics += part.diagnostics
-            whole.conflicts += part.conflicts
-            whole.failures += part.failures
-            whole.compiled |= part.compiled
-            whole.facts.update(part.facts)
-            whole.clean_files += part.clean_files
-            whole.unchanged += part.unchanged
-            whole.lists_removed += part.lists_removed
-            whole.unwritable |= part.unwritable
-        whole.behind = merge(part.behind for part in parts)
-        return whole
+    def add(self, other: ChangeSet) -> None:
+        """Add the plan of another chunk."""
+        self.jobs |= other.jobs
+        self.present |= other.present
+        self.locked |= other.locked
+        self.elsewhere |= other.elsewhere
+        self.wrote += other.wrote
+        self.removed += other.removed
+        self.pinned.update(other.pinned)
+        self.snapshots |= other.snapshots
+        self.diagnostics += other.diagnostics
+        self.conflicts += other.conflicts
+        self.failures += other.failures
+        self.compiled |= other.compiled
+        self.facts.update(other.facts)
+        self.clean_files += other.clean_files
+        self.unchanged += other.unchanged
+        self.lists_removed += other.lists_removed
+        self.unwritable |= other.unwritable
+        self.behind = merge([self.behind, other.behind])
 
     def problems(self) -> list[Diagnostic]:
         return [*self.diagnostics, *self.conflicts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -42,25 +42,21 @@ class WorkspaceValidation(Validation):
     behind: Behind = field(default_factory=dict)
     jobs: dict[JobId, tuple[str, Objects | None]] = field(default_factory=dict)
 
+    def add(self, other: WorkspaceValidation) -> None:
+        """Add what is wrong in another chunk."""
+        self.documents += other.documents
+        self.files |= other.files
+        self.diagnostics += other.diagnostics
+        self.failures += other.failures
+        self.judged.add(other.judged)
+        self.jobs |= other.jobs
+        self.behind = merge([self.behind, other.behind])
+
 
 def validate(workspace: Workspace, shard: Shard, workers: int = 0) -> WorkspaceValidation:
     """Every problem of a shard's jobs and of shared inputs, including which jobs are behind, and comments that silence
     nothing, if everything is read."""
-    parts = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
-    return merged(parts, workspace, shard)
-
-
-def merged(parts: Sequence[WorkspaceValidation], workspace: Workspace, shard: Shard) -> WorkspaceValidation:
-    """The whole of its chunks, with what only the whole shows."""
-    whole = WorkspaceValidation()
-    for part in parts:
-        whole.documents += part.documents
-        whole.files |= part.files
-        whole.diagnostics += part.diagnostics
-        whole.failures += part.failures
-        whole.judged.add(part.judged)
-        whole.jobs |= part.jobs
-    whole.behind = merge(part.behind for part in parts)
+    whole = map_chunks(workspace, partial(_validate_chunk, workspace, shard), workers)
     whole.diagnostics += seen_together(whole, workspace, shard)
     return whole
 
@@ -139,7 +135,8 @@ def validate_chunk(
     current = current_inputs(environments, outcome)
     applied = _only_in_manifests(judge_behind(workspace.repository, frozen, current, workspace.plugins), outcome)
     jobs: dict[JobId, tuple[str, Objects | None]] = {
-        (job.environment, job.namespace, job.name): (job.document.file, objects_of(job.objects)) for job in outcome.jobs
+        (job.environment, job.namespace, job.name): (job.document.file, objects_of(job.name, job.objects))
+        for job in outcome.jobs
     }
     jobs |= {job.id: (job.document.file, None) for job in frozen}
     validation = WorkspaceValidation(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.workspace.frozen import Rebuilt, files_and_pins
 from trainform.workspace.parallel import Chunk, ChunkStats, map_chunks
 from trainform.workspace.shards import ALL
-from trainform.workspace.validate import ChunkValidation, WorkspaceValidation, merged, validate_chunk
+from trainform.workspace.validate import ChunkValidation, WorkspaceValidation, seen_together, validate_chunk
 from trainform.workspace.verify.verification import Verification, verify_chunk
 
 if TYPE_CHECKING:
@@ -30,16 +30,20 @@ class Examined(NamedTuple):
         """Of `validate`, which compiles every job: what it says to concern several chunks, does for `check`, too."""
         return self.validation.stats
 
+    def add(self, other: Examined) -> None:
+        """Add what they say of another chunk."""
+        self.validation.add(other.validation)
+        self.verification.add(other.verification)
+
 
 def examine(workspace: Workspace, workers: int = 0) -> Examined:
     """What `validate` and `check` say of the whole workspace. A job that is pinned to today's inputs is compiled once:
     what `validate` compiles is what `check` compares with the disk."""
-    parts = map_chunks(workspace, partial(_examine_chunk, workspace), workers)
-    validation = merged([part.validation for part in parts], workspace, ALL)
-    verification = Verification.merge([part.verification for part in parts])
-    verification.add_what_belongs_to_no_job(workspace)
-    verification.sort(workspace)
-    return Examined(validation, verification)
+    whole = map_chunks(workspace, partial(_examine_chunk, workspace), workers)
+    whole.validation.diagnostics += seen_together(whole.validation, workspace, ALL)
+    whole.verification.add_what_belongs_to_no_job(workspace)
+    whole.verification.sort(workspace)
+    return whole
 
 
 def _examine_chunk(workspace: Workspace, environments: list[EnvironmentInputs], chunk: Chunk) -> Examined:

@@ -59,20 +59,17 @@ class Verification:
     def is_good(self) -> bool:
         return not (self.faults or has_errors(self.problems)) and all(each.is_good for each in self.verdicts)
 
-    @classmethod
-    def merge(cls, parts: Sequence[Verification]) -> Verification:
-        whole = cls()
-        for part in parts:
-            whole.problems += part.problems
-            whole.verdicts += part.verdicts
-            whole.faults += part.faults
-            whole.unselected += part.unselected
-            whole.present |= part.present
-            whole.changed_plugins |= part.changed_plugins
-            whole.in_one_piece |= part.in_one_piece
-            whole.facts.update(part.facts)
-            whole.clean_files += part.clean_files
-        return whole
+    def add(self, other: Verification) -> None:
+        """Add the results of another chunk."""
+        self.problems += other.problems
+        self.verdicts += other.verdicts
+        self.faults += other.faults
+        self.unselected += other.unselected
+        self.present |= other.present
+        self.changed_plugins |= other.changed_plugins
+        self.in_one_piece |= other.in_one_piece
+        self.facts.update(other.facts)
+        self.clean_files += other.clean_files
 
     def add_what_belongs_to_no_job(self, workspace: Workspace) -> None:
         found = _of_no_job(workspace, self.present)
@@ -106,8 +103,8 @@ def _verify_jobs(workspace: Workspace, shard: Shard, workers: int, cache: BuildC
         return known
     work = partial(verify_chunk, workspace, shard)
     if settled.files:
-        return Verification.merge(map_chunks(workspace, work, workers, files=files, known=known))
-    return Verification.merge(map_chunks(workspace, work, workers))
+        return map_chunks(workspace, work, workers, files=files, known=known)
+    return map_chunks(workspace, work, workers)
 
 
 def _known(jobs: JobTable) -> Verification:
