@@ -366,6 +366,22 @@ def test_a_path_pattern_is_no_longer_than_a_path(pattern):
     assert taken.is_bounded, taken[-2:]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[b" + ":c" * 30_000 + "&]",
+        "[" + "a, " * 20_000 + "&]",
+        "b " * 30_000 + "\a",
+        "b#" * 30_000 + "\a",
+        "b" + " " * 60_000,
+    ],
+    ids=["colons", "entries", "words", "comments", "spaces"],
+)
+def test_a_long_line_is_read_in_linear_time(value):
+    given = f"{stream([JOB])}\n---\nkind: Notes\na: {value}\n"
+    assert trainform("validate", "-", stdin=given).is_bounded
+
+
 @pytest.mark.parametrize("pattern", ["**/" * 100 + "x", "*a" * 2_000, "*a/" * 300 + "**/*b*c*d"])
 def test_a_path_pattern_is_matched_in_linear_time(pattern):
     assert not matches_path([pattern], "/".join(["a" * 200] * 20))

@@ -30,13 +30,13 @@ _NO_CONTENT = re.compile(r"\s*(?:#|\{%|\{#|$)|%")
 _DASH = re.compile(r"-(?:\s+|$)")
 _PROPERTIES = re.compile(r"\s*(?:[&!]\S*(?:\s+|$))*")
 _QUOTED = r'"(?:[^"\\]|\\.)*"|\'(?:[^\']|\'\')*\''
-_UNQUOTED = r"[^\s\"'\[\]{}#,&*!|>%@`](?:[^\s#:]|:(?=\S)|(?<=\S)#|\s++(?!#|:(?:\s|$)))*+"
+_UNQUOTED = r"[^\s\"'\[\]{}#,&*!|>%@`](?:[^\s#:]|:(?=\S)|(?<=\S)#|\s++(?!#|:(?:\s|$)))*"
 _KEY = re.compile(rf"(?P<key>{_QUOTED}|{_UNQUOTED})\s*+:(?=\s|$)")
 _PLAIN = re.compile(r"(?:[^#\s]|(?<=\S)#|\s++(?=[^#]))*")
 _FLOW_PLAIN = re.compile(r"(?:[^,\[\]{}:#\s]|:(?=[^\s,\[\]{}])|(?<=\S)#|\s++(?=[^,\[\]{}:#]))+")
 _FLOW_QUOTED = re.compile(rf"{_QUOTED}|\{{\{{.*?(?:\}}\}}|$)|[\"'].*")
-"""Every pattern takes time in proportion to the line: a repetition gives nothing back (`++`), and none looks ahead over
-what the next match would look at again."""
+"""Every pattern takes time in proportion to the line: what a repetition gives back, nothing else matches, and none
+looks ahead over what the next match would look at again."""
 
 Shape = Literal["", "scalar", "block", "mapping", "list"]
 

@@ -33,30 +33,32 @@ _QUOTED = r"""
 _LINE = re.compile(
     rf"""
     ([ ]*+)                                             # 1: indentation
-    (-(?:[ ]++|(?=\n)))?+                               # 2: dash
-    (?:({_KEY}):(?=[ \n])[ ]*+)?+                       # 3: key
+    (-(?:[ ]++|(?=\n)))?                                # 2: dash
+    (?:({_KEY}):(?=[ \n])[ ]*+)?                        # 3: key
     (?:
         (                                               # 4: value
-            (?:[\w$().;<=~+/^\\]|-(?=[!-~])) {_WORD}*+ (?:(?:[ ]++|[:#]++){_WORD}++)*+
+            (?:[\w$().;<=~+/^\\]|-(?=[!-~])) {_WORD}*+ (?:(?:[ ]++|[:#]++){_WORD}++)*
             | {_QUOTED}
             | \[[ !"$-\[\]-~]*\] | \{{[ !"$-\[\]-~]*\}}
         )?
-        [ ]*+(?:(?<![!-~])\#[ -~]*+)?+\n
-        | (\|-?\n(?:\1[ ]++[!-~][ -~]*+\n|[ ]*+\n)*+)   # 5: lines of text
+        [ ]*+(?:(?<![!-~])\#[ -~]*+)?\n
+        | (\|-?\n(?:\1[ ]++[!-~][ -~]*+\n|[ ]*+\n)*)    # 5: lines of text
     )
     | ([^\n]*+\n?)                                      # 6: a surprise
     """,
     re.VERBOSE | re.ASCII,
 )
+"""Whatever a repeated group gives back, nothing after it matches. It must not be possessive: until 3.11.4, Python then
+loses characters."""
 _TOKEN = re.compile(
     rf"""
     ([\[\]{{}},])[ ]*+                                  # 1: sign
     | (                                                 # 2: scalar
         {_QUOTED}
-        | (?:[\w./+=~]|-(?=\w)) [\w./+=~-]*+ (?::(?=[\w/]) [\w./+=~-]++)*+
+        | (?:[\w./+=~]|-(?=\w)) [\w./+=~-]*+ (?::(?=[\w/]) [\w./+=~-]++)*
       )
       (?:(:)[ ]++|[ ]*+(?=[,\]}}]))                     # 3: colon
-    | (.)                                               # 4: a surprise
+    | (.++)                                             # 4: a surprise, and what follows it
     """,
     re.VERBOSE | re.ASCII,
 )
