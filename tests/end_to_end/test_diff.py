@@ -263,6 +263,25 @@ def test_a_job_that_changes_tells_its_own_reasons_from_inherited_ones(project):
     assert inherited == {"parallelism": False, "completions": False, "value": False, "containers[1]": True}
 
 
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_jobs_compared_in_several_processes_are_those_of_one(project, monkeypatch, start):
+    """Changed, upgraded, renamed and deleted ones, also where forking is not safe."""
+    for number in range(6):
+        project.write(f"jobs/more-{number}.yaml", job(f"more-{number}"))
+    project.render_and_commit()
+    project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
+    project.done("upgrade", "--all")
+    project.write("jobs/more-1.yaml", job("more-1", nodes=3))
+    project.write("jobs/more-2.yaml", job("else"))
+    (project.root / "jobs/more-3.yaml").unlink()
+    alone = project.diff()
+    assert {*alone.jobs.values()} == {"restart", "new", "delete"}
+    monkeypatch.setattr("trainform.workspace.parallel.SMALLEST", 1)
+    monkeypatch.setattr("trainform.workspace.diff.job_diffs.processors", lambda: 2)
+    monkeypatch.setattr("trainform.io.workers.START_METHOD", start)
+    assert project.diff() == alone
+
+
 def test_what_an_upgrade_changes_is_inherited(project):
     project.write("runtimes/torch.yaml", runtime("registry.example.com/train:2"))
     project.commit()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trainform.workspace.inputs import EnvironmentInputs
 
 SMALLEST, LARGEST = 100, 500
-"""Files per chunk: fewer are not worth a process, more take memory."""
+"""Files or jobs per chunk: fewer are not worth a process, more take memory."""
 
 
 class Chunk(NamedTuple):
@@ -156,8 +156,12 @@ def map_chunks(
 
 
 def _chunks(files: Sequence[str], workers: int) -> list[Chunk]:
-    size = min(max(-(-len(files) // (2 * workers)), SMALLEST), LARGEST)
-    return [Chunk(part, number == 0) for number, part in enumerate(slices(files, size))] or [Chunk([])]
+    return [Chunk(part, number == 0) for number, part in enumerate(pieces(files, workers))] or [Chunk([])]
+
+
+def pieces(items: Sequence[Item], workers: int) -> list[Sequence[Item]]:
+    """The items in order, as many at a time as suits this number of processes."""
+    return slices(items, min(max(-(-len(items) // (2 * workers)), SMALLEST), LARGEST))
 
 
 def slices(items: Sequence[Item], size: int = LARGEST) -> list[Sequence[Item]]:

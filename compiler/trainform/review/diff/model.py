@@ -173,10 +173,10 @@ def diff_job(
     told = highlights(old.objects.values(), new.objects.values(), new.shown)
     if not before:
         return JobDiff(job, "new", engine=engine, highlights=told)
-    inherited = {_identity(*each) for each in _field_changes(old, _Version.of(job, untouched or before))}
     found = list(_field_changes(old, new))
     if not found and old.name == new.name:
         return None
+    inherited = {_identity(*each) for each in (found if untouched is after else _inherited(old, untouched))}
     reasons = [_reason(new, tree, change, _identity(tree, change) in inherited) for tree, change in found]
     known = _known(old, engine, told)
     if old.name != new.name:
@@ -256,6 +256,11 @@ def _field_changes(old: _Version, new: _Version) -> Iterator[tuple[Tree, FieldCh
             yield from ((before, change) for change in compare(before, after))
         else:
             yield before or after or {}, FieldChange((), "", before, after)
+
+
+def _inherited(old: _Version, untouched: Sequence[Tree] | None) -> Iterator[tuple[Tree, FieldChange]]:
+    """What differs although the TrainJob did not change."""
+    return _field_changes(old, _Version.of(old.job, untouched)) if untouched else iter(())
 
 
 def _identity(tree: Tree, change: FieldChange) -> tuple[Any, ...]:

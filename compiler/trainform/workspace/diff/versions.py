@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from trainform.io.paths import JobId, folder_bytes, lockfile_path
@@ -44,19 +45,30 @@ class Version:
         return cls(objects, lock.train_job, lock.source, lock.pins) if lock else cls(objects)
 
 
-def versions_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, Version]:
-    """The jobs at the baseline; without objects if a job did not exist."""
+def paths_before(scope: ChangeScope, jobs: Collection[JobId]) -> dict[JobId, list[str]]:
+    """The files in the folder of each job at the baseline."""
+    found: dict[JobId, list[str]] = {job: [] for job in jobs}
     if not jobs:
-        return {}  # without a folder, git would list everything
+        return found  # without a folder, git would list everything
     folders = {job_folder(scope.settings_before.rendered, *job): job for job in jobs}
-    paths = scope.start.paths(list(folders) if len(folders) < _MANY else [scope.settings_before.rendered])
-    wanted = [path for path in paths if path.rpartition("/")[0] in folders]
-    files = scope.start.read([*wanted, *map(lockfile_path, jobs)])
-    objects: dict[JobId, list[Tree]] = {job: [] for job in jobs}
-    for path in wanted:
-        folder, _, name = path.rpartition("/")
-        objects[folders[folder]] += objects_in(name, files.get(path))
-    return {job: Version.locked(objects[job], lock_in(files.get(lockfile_path(job)))) for job in jobs}
+    for path in scope.start.paths(list(folders) if len(folders) < _MANY else [scope.settings_before.rendered]):
+        if job := folders.get(path.rpartition("/")[0]):
+            found[job].append(path)
+    return found
+
+
+def versions_before(scope: ChangeScope, paths: Mapping[JobId, Sequence[str]]) -> dict[JobId, Version]:
+    """The jobs with these files at the baseline; without objects if a job did not exist."""
+    if not paths:
+        return {}
+    files = scope.start.read([*chain.from_iterable(paths.values()), *map(lockfile_path, paths)])
+    return {
+        job: Version.locked(
+            [tree for path in own for tree in objects_in(path.rpartition("/")[2], files.get(path))],
+            lock_in(files.get(lockfile_path(job))),
+        )
+        for job, own in paths.items()
+    }
 
 
 def version_rendered(locks: LockStore, job: JobId) -> Version:
