@@ -28,6 +28,7 @@ CI = "ci, which does all three, likewise"
 ONE_RUNTIME_RENDER = "render, one runtime changed (frozen)"
 ONE_RUNTIME_DIFF = "diff, one runtime changed"
 ONE_RUNTIME_UPGRADE = "upgrade, one runtime changed"
+UPGRADE_DIFF = "diff of that upgrade, a twentieth of the jobs"
 
 # Ways to render everything, each with the arguments of its command line: one with an option is a line more.
 COLD_RENDERS = {COLD: ["render"]}
@@ -136,6 +137,7 @@ class Fleet:
                 ONE_RUNTIME_RENDER: lambda: trainform(root, "render"),
                 ONE_RUNTIME_DIFF: lambda: trainform(root, "diff", codes=(1,)),
                 ONE_RUNTIME_UPGRADE: functools.partial(trainform, root, "upgrade", "--runtime", name),
+                UPGRADE_DIFF: lambda: trainform(root, "diff", codes=(1,)),
             }
             yield one_round(steps, self.round_title(number))
             commit(root)
