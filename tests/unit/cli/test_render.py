@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -502,3 +503,27 @@ def test_a_watch_without_its_package_says_how_to_install_it(root, trainform, mon
     assert ran.code == 2
     assert ran.err == 'Error: --watch needs the package watchfiles: pip install "trainform[editor]"\n'
     assert not (root / "rendered").exists()
+
+
+@pytest.fixture
+def thirty_jobs(root: Path) -> Path:
+    (root / "jobs" / "llm.yaml").unlink()
+    for number in range(30):
+        (root / "jobs" / f"job-{number:02}.yaml").write_text(job(f"job-{number:02}"))
+    return root
+
+
+def test_of_many_files_the_first_are_named(thirty_jobs, trainform):
+    lines = trainform("render").out.splitlines()
+    last = "wrote rendered/default/ml/job-19/jobset-job-19.yaml"
+    assert lines[19:] == [last, "wrote 10 more files; --verbose names all"]
+    for number in range(21):
+        (thirty_jobs / "jobs" / f"job-{number:02}.yaml").unlink()
+    ran = trainform("render")
+    assert ran.out.count("removed rendered/") == 20
+    assert "\nremoved 1 more file; --verbose names all\n" in ran.out
+
+
+def test_verbose_names_every_file(thirty_jobs, trainform):
+    ran = trainform("render", "--verbose")
+    assert ran.out.count("wrote rendered/") == len(ran.out.splitlines()) == 30
