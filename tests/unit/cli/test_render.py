@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.repositories import Repository
+from support.repositories import Repository, environment
 from trainform.io import writer
 from unit.cli.conftest import job
 
@@ -527,3 +527,27 @@ def test_of_many_files_the_first_are_named(thirty_jobs, trainform):
 def test_verbose_names_every_file(thirty_jobs, trainform):
     ran = trainform("render", "--verbose")
     assert ran.out.count("wrote rendered/") == len(ran.out.splitlines()) == 30
+
+
+def test_the_first_environment_takes_the_place_of_the_one_called_default(root, trainform):
+    trainform("render")
+    repository = Repository(root)
+    repository.write("environments/staging/environment.yaml", environment().replace("prod", "staging"))
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert "error TF714: there is no environment 'default' any more, which has 1 job\n" in ran.err
+    file = "environments/default/environment.yaml"
+    assert f"to keep them, write {file} with metadata: {{name: default}}\n" in ran.err
+    repository.write(file, environment().replace("prod", "default"))
+    assert trainform("render").code == 0
+    assert (root / JOBSET).exists()
+
+
+def test_the_last_job_of_an_environment_that_stays_may_have_gone_by_mistake(root, trainform):
+    trainform("render")
+    Repository(root).write("environments/default/environment.yaml", environment().replace("prod", "default"))
+    (root / "jobs" / "llm.yaml").unlink()
+    ran = trainform("render")
+    assert ran.code == 2
+    assert "no TrainJob is left for environment 'default', which has 1 job" in ran.err
+    assert "otherwise find out where its TrainJobs went\n" in ran.err

@@ -145,7 +145,8 @@ def _unknown(asked: str, elements: Sequence[Selection]) -> str:
     size = len(_words(asked))
     hint = did_you_mean(asked, {*paths, *(".".join(_words(path)[-size:]) for path in paths)} - {""})
     objects = ", ".join(dict.fromkeys(each.object for each in elements))
-    return f'no field is called "{asked}": ' + (hint or f"the objects are {objects}")
+    otherwise = f"the objects are {objects}; without FIELD, all fields are shown, each with the line that set it"
+    return f'no rendered field is called "{asked}": {hint or otherwise}'
 
 
 def _words(path: str) -> list[str]:
