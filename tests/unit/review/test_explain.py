@@ -594,6 +594,7 @@ def test_an_element_stands_for_all_fields_below_it(asked: str, size: int) -> Non
         ("containers[nod].image", 'did you mean "containers[node].image"?'),
         ("spec.suspended", 'did you mean "spec.suspend"?'),
         ("zzzz", "the objects are PodGroup/llm, JobSet/llm"),
+        ("resourcesPerNode.limit", "no rendered field is called"),
         ("zzzz", "without FIELD, all fields are shown, each with the line that set it"),
         ("", "fits 2 fields"),
     ],

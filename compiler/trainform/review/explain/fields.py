@@ -151,8 +151,8 @@ def _made_from(wanted: Sequence[Atom], fields: Iterable[Field]) -> list[Selectio
     found = []
     for each in fields:
         if each.owner.kind == "trainjob" and wanted:
-            key = _atoms(each.key, repeat(None))
-            if any(_fits(wanted, key[: size + 1]) for size in range(len(key))):
+            keys = (_atoms(each.key[: size + 1], repeat(None)) for size in range(len(each.key)))
+            if any(_fits(wanted, key) for key in keys):
                 found.append(Selection(each.object, each.path, [each]))
     return found
 
