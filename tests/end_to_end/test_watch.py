@@ -154,7 +154,22 @@ def test_many_changes_at_once_make_one_run(repository):
             repository.write(f"jobs/team-{number % 3}/more-{number}.yaml", job(f"more-{number}"))
         watch.wait_for("waiting: git is changing files (index.lock exists)")
         lock.unlink()
-        assert watch.wait_for("30 new jobs").count("wrote ") == 30
+        told = watch.wait_for("30 new jobs")
+        assert told.count("wrote rendered/") == 20
+        assert "wrote 10 more files; --verbose names all\n" in told
+        assert " more jobs: `trainform diff` shows all\n" in told
+
+
+def test_after_a_commit_of_many_jobs_the_first_are_named(repository):
+    with Watch(repository.root, "render", "--watch") as watch:
+        watch.wait_for(READY)
+        for number in range(30):
+            repository.write(f"jobs/more-{number:02}.yaml", job(f"more-{number:02}"))
+        watch.wait_for("30 new jobs")
+        repository.commit()
+        told = watch.wait_for("no job changes")
+        assert told.count(" is as in HEAD\n") == 20
+        assert "ml/more-19 in prod is as in HEAD\nand 10 more jobs\n" in told
 
 
 def test_new_and_renamed_folders_are_watched(repository):

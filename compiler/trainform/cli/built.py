@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trainform.cli import FAULTY, OK
 from trainform.cli.errors import report_failures
 from trainform.cli.options import is_quiet, is_verbose
 from trainform.cli.terminal import print_brief, print_diagnostics, print_json, print_line, print_text
+from trainform.diagnostics.console import MOST_LINES
 from trainform.diagnostics.order import counted, has_errors
 from trainform.io.writer import Staged
 from trainform.workspace.behind import message
@@ -40,9 +42,8 @@ def report(built: Built, options: BuildOptions) -> int:
 
 
 def _print_changes(plan: ChangeSet) -> None:
-    """Print each changed manifest, the number of unchanged jobs, and which jobs are behind."""
-    lines = [f"wrote {path}" for path in sorted(plan.wrote)]
-    lines += [f"removed {path}" for path in sorted(plan.removed)]
+    """Print which manifests changed, the number of unchanged jobs, and which jobs are behind."""
+    lines = [*_files("wrote", plan.wrote), *_files("removed", plan.removed)]
     if repinned := sum(change is Staged.LOCK for change in plan.jobs.values()):
         lines.append(f"{counted(repinned, 'job')} re-pinned, files unchanged")
     if plan.unchanged or not plan.jobs:
@@ -50,6 +51,13 @@ def _print_changes(plan: ChangeSet) -> None:
     lines += [message(cause, jobs) for cause, jobs in plan.behind.items()]
     for line in lines:
         print_line(line)
+
+
+def _files(what: str, paths: Iterable[str]) -> list[str]:
+    found = sorted(paths)
+    most = len(found) if is_verbose() else MOST_LINES
+    rest = f"{what} {counted(len(found) - most, 'more file')}; --verbose names all"
+    return [*(f"{what} {path}" for path in found[:most]), *[rest][: len(found[most:])]]
 
 
 def _print_preview(built: Built) -> None:

@@ -89,7 +89,7 @@ def _volume(name: str, text: str) -> click.Option:
 
 
 QUIET = _volume("quiet", "Print only problems and results: no progress, and not what was written.")
-VERBOSE = _volume("verbose", "Print every problem, where otherwise the rest is counted.")
+VERBOSE = _volume("verbose", "Print every problem and file, where otherwise the rest is counted.")
 
 
 def is_quiet() -> bool:
@@ -98,7 +98,7 @@ def is_quiet() -> bool:
 
 
 def is_verbose() -> bool:
-    """Whether every problem is wanted."""
+    """Whether every problem and file is wanted."""
     return click.get_current_context().meta.get(_VOLUME) == VERBOSE.name
 
 

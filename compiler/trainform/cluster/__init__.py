@@ -39,3 +39,8 @@ class Expired(ClusterError):
 
 class Rejected(ClusterError):
     """Any other refusal, in the API server's or the webhook's own words."""
+
+
+MAY_PASS = (Unreachable, NotFound, Rejected)
+"""What may pass once the API server has answered: while it or a gateway before it is restarted, 404, a redirect or a
+page may be the answer, too. Missing rights and credentials do not pass."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from trainform.cluster import ClusterError, NotLoggedIn, Unreachable
 from trainform.cluster.client import ApiAnswer, ApiRequest, ApiStream, Broken, Client, Opening, Transport
 from trainform.cluster.deadline import Deadline
+from trainform.diagnostics.suggest import did_you_mean, listed
 
 Result = TypeVar("Result")
 
@@ -101,15 +102,28 @@ def _load(kubernetes: Any, configuration: Any, login: Login, scratch: str) -> st
         raise _no_kubeconfig(files)
     joined = os.pathsep.join(files)
     try:
-        kubernetes.config.load_kube_config(
-            joined, login.context or None, configuration, persist_config=False, temp_file_path=scratch
-        )
-        _, active = kubernetes.config.list_kube_config_contexts(joined)
+        context = _context(kubernetes, joined, login.context)
+        kubernetes.config.load_kube_config(joined, context, configuration, persist_config=False, temp_file_path=scratch)
+    except ClusterError:
+        raise
     except kubernetes.config.ConfigException as error:
         raise NotLoggedIn(f"{joined}: {_without_lines(error)}") from error
     except Exception as error:  # a file of any content: the package raises what its parsers do
         raise NotLoggedIn(f"{joined}: not a kubeconfig that can be read ({type(error).__name__})") from error
-    return login.context or str((active or {}).get("name", ""))
+    return context
+
+
+def _context(kubernetes: Any, files: str, asked: str) -> str:
+    """The context that was asked for, else the current one. Raises NotLoggedIn if the files have none of that name."""
+    found = kubernetes.config.kube_config.KubeConfigMerger(files).config.value
+    known = [str(each["name"]) for each in found.get("contexts") or []]
+    context = asked or str(found.get("current-context") or "")
+    if not context:
+        raise NotLoggedIn(f"{files}: no context is current: name one with --context; known: {listed(known)}")
+    if context not in known:
+        hint = did_you_mean(context, known) or f"known: {listed(known)}"
+        raise NotLoggedIn(f'{files}: no context "{context}": {hint}')
+    return context
 
 
 def _no_kubeconfig(files: list[str]) -> NotLoggedIn:
@@ -179,7 +193,7 @@ def _our_errors(host: str) -> Iterator[None]:
     except (SSLError, ProxyError, LocationValueError) as error:
         raise Unreachable(f"cannot connect to {host}: {_without_lines(error)}") from error
     except (HTTPError, ValueError) as error:
-        raise Broken(_reason(error)) from error
+        raise Broken(_reason(error, host)) from error
 
 
 def _chunks(answer: Any, host: str) -> Iterator[bytes]:
@@ -234,13 +248,13 @@ def _within(seconds: float, call: Callable[[], Result]) -> Result:
         del answer
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, host: str) -> str:
     """In our own words: the package's name objects and addresses in memory."""
     import urllib3.exceptions as kinds
 
     reasons = (
-        (kinds.NewConnectionError, "the host cannot be reached, or refused the connection"),
-        (kinds.ConnectTimeoutError, f"no connection within {CONNECT_TIMEOUT:g} s"),
+        (kinds.NewConnectionError, f"{host} cannot be reached, or refused the connection"),
+        (kinds.ConnectTimeoutError, f"no connection to {host} within {CONNECT_TIMEOUT:g} s"),
         (kinds.ReadTimeoutError, f"no answer within {READ_TIMEOUT:g} s"),
         (kinds.ProtocolError, "the connection was closed before the answer was complete"),
         (ValueError, "the answer is not HTTP"),

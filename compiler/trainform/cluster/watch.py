@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from trainform.cluster import ClusterError, Expired, OutOfTime, Unreachable
+from trainform.cluster import MAY_PASS, ClusterError, Expired, OutOfTime, Unreachable
 from trainform.cluster.client import FIRST_PAUSE, LONGEST_PAUSE, ApiStream, Client
 from trainform.cluster.resource import ApiResource
 from trainform.diagnostics.escape import one_line
@@ -24,6 +25,10 @@ LONGEST_WATCH = 2.0 * WATCH_SECONDS
 
 LONGEST_LINE = 16 << 20
 """Bytes of one event; etcd keeps no object of more than 1.5 MiB."""
+
+LONGEST_REFUSAL = 300.0
+"""Seconds after which a refusal that may pass is believed: a kind that is removed stays away, and who must log in anew
+is sent there for ever."""
 
 MOST_NEWS = 1000
 """News that wait to be read."""
@@ -72,9 +77,10 @@ def follow(
     """What changes, without end. Goes on where a stream ended; where that is not possible any more (410), everything
     is listed again. Raises ClusterError if another attempt is of no use."""
     resource, namespace, version = source
-    wait = FIRST_PAUSE
+    wait, refused = FIRST_PAUSE, math.inf
     while True:
         began = clock()
+        first, refused = min(refused, began), math.inf
         try:
             if not version:
                 found = client.listing(resource, namespace)
@@ -89,7 +95,10 @@ def follow(
             raise
         except Expired:
             version = ""
-        except Unreachable as error:
+        except MAY_PASS as error:
+            refused = math.inf if isinstance(error, Unreachable) else first
+            if began - refused >= LONGEST_REFUSAL:
+                raise
             yield BrokenOff(str(error))
         if clock() - began > LONGEST_PAUSE:
             wait = FIRST_PAUSE

@@ -8,6 +8,9 @@ from typing import TypedDict
 
 from trainform.diagnostics.excerpt import columns
 
+MOST_LINES = 20
+"""Most lines of one list on a screen; the rest is counted."""
+
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -123,7 +123,7 @@ def _find(workspace: Workspace, name: str, sizes: Sizes) -> FoundJob:
         if len(names) > 1:
             raise InvocationError(f'"{name}" fits {len(names)} jobs: {", ".join(names)}; name one of them')
         raise InvocationError(
-            f"{names[0]} is in {len(environments)} environments: {', '.join(environments)}; choose one", "--env"
+            f"{names[0]} is in {len(environments)} environments: {', '.join(environments)}; choose one with --env"
         )
     return FoundJob(jobs[0] if jobs else None, gathered.outcomes)
 

@@ -59,4 +59,4 @@ def message(cause: Cause, jobs: Sequence[JobId]) -> str:
 
 def _remedy(cause: Cause) -> str:
     chosen = {"runtime": f"--runtime {cause.what}", "environment": f"--env {cause.what}"}.get(cause.kind, "--all")
-    return f"they do not change until you run `trainform upgrade {chosen}`; add --dry-run to preview"
+    return f"nothing changes until you run `trainform upgrade {chosen}`; add --dry-run to preview"

@@ -203,7 +203,7 @@ class ChangeSet:
         gone = [job for job in known if job not in alive]
         if not options.allow_empty:
             emptied = {job[0] for job in gone} - {job[0] for job in alive}
-            self.conflicts += [_emptied(name, gone) for name in sorted(emptied)]
+            self.conflicts += [_emptied(name, gone, workspace) for name in sorted(emptied)]
         if not has_errors(self.problems()):
             self.gone |= {job for job in gone if not options.shard.has(job) or self._drop(workspace.locks, job)}
 
@@ -219,8 +219,14 @@ class ChangeSet:
         return True
 
 
-def _emptied(name: str, gone: Collection[JobId]) -> Diagnostic:
+def _emptied(name: str, gone: Collection[JobId], workspace: Workspace) -> Diagnostic:
+    """The environment `default` goes with the first Environment that somebody writes, others with their folder."""
     jobs = counted(sum(job[0] == name for job in gone), "job")
-    message = f"no TrainJob is left for environment {name!r}, which has {jobs}"
-    hint = "to delete all of them, pass --allow-empty; otherwise find out where its TrainJobs went"
-    return Diagnostic("TF714", "error", message, hint)
+    if any(each.name == name for each in workspace.all_environments):
+        message = f"no TrainJob is left for environment {name!r}, which has {jobs}"
+        otherwise = "otherwise find out where its TrainJobs went"
+    else:
+        message = f"there is no environment {name!r} any more, which has {jobs}"
+        file = f"{workspace.repository.settings.environments}/{name}/environment.yaml"
+        otherwise = f"to keep them, write {file} with metadata: {{name: {name}}}"
+    return Diagnostic("TF714", "error", message, f"to delete all of them, pass --allow-empty; {otherwise}")

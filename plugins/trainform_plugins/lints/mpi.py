@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trainform.plugin import NODE_CONTAINER, NUM_NODES, ReplicatedJob, Tree
+from trainform.plugin import NODE_CONTAINER, NUM_NODES, ReplicatedJob, Tree, per_stage_remedy, starts_in_order
 from trainform_plugins.lints.finished import Finished, values, words
 
 LAUNCHER = "launcher"
@@ -52,10 +52,20 @@ def launcher_does_not_wait(job: Finished) -> None:
         job.plan.warn(
             "TF611",
             "the launcher does not wait until its nodes are Ready, so mpirun may start before their sshd",
-            hint="write dependsOn: [{name: node, status: Ready}] in launcher, list node before launcher, and add a "
-            "readiness probe for sshd's port",
+            hint=_how_to_wait(job),
             **job.source(*pods.path, "name"),
         )
+
+
+def _how_to_wait(job: Finished) -> str:
+    """JobSet takes `dependsOn` or InOrder, not both. In one gang of all pods, a launcher that waits would hold up its
+    nodes."""
+    depend = "" if starts_in_order(job.jobset.spec) else "write dependsOn: [{name: node, status: Ready}] in launcher, "
+    how = f"{depend}list node before launcher, and add a readiness probe for sshd's port"
+    gang = job.plan.gang
+    if not gang.scheduler or gang.per_stage:
+        return how
+    return f"{how}; for the {gang.scheduler} gang, also {per_stage_remedy(gang.scheduler)}"
 
 
 def variables_of_open_mpi_4(job: Finished) -> None:
@@ -105,9 +115,8 @@ def node_of_two_pods(job: Finished) -> None:
 
 
 def _starts_in_order(job: Finished) -> bool:
-    policy = job.jobset.spec.get("startupPolicy") or {}
     names = [pods.name for pods in job.jobset.jobs]
-    return policy.get("startupPolicyOrder") == "InOrder" and names.index(NODE) < names.index(LAUNCHER)
+    return starts_in_order(job.jobset.spec) and names.index(NODE) < names.index(LAUNCHER)
 
 
 def _containers(job: Finished) -> tuple[tuple[ReplicatedJob, Tree], tuple[ReplicatedJob, Tree]] | None:

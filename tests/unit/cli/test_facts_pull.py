@@ -393,6 +393,41 @@ def test_only_some_namespaces(server, repository, trainform):
     assert "/api/v1/limitranges" not in [seen.path for seen in server.seen]
 
 
+@pytest.mark.parametrize("option", [(), ("--check",)])
+def test_a_namespace_that_does_not_exist_empties_no_file(server, repository, trainform, option):
+    cluster(server)
+    trainform("facts", "pull", "--namespace", "ml")
+    before = repository.files("environments")
+    ran = trainform("facts", "pull", "--namespace", "ml-x", "--namespace", "ml", "--namespace", "vision", *option)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Invalid value for --namespace: " in ran.err
+    assert 'the cluster has no namespace "ml-x": did you mean "ml"?; ' in ran.err
+    assert 'the cluster has no namespace "vision"\n' in ran.err
+    assert repository.files("environments") == before
+
+
+def test_a_namespace_that_is_being_deleted_is_none(server, repository, trainform):
+    cluster(server)
+    ran = trainform("facts", "pull", "--namespace", "gone")
+    assert (ran.code, 'has no namespace "gone"' in ran.err) == (2, True)
+
+
+def test_a_namespace_of_kubernetes_itself_can_be_named(server, repository, trainform):
+    cluster(server)
+    assert trainform("facts", "pull", "--namespace", "kube-system").code == 0
+
+
+def test_who_does_not_list_namespaces_is_told_which_have_nothing(server, repository, trainform):
+    """A role for some namespaces need not allow to list all."""
+    cluster(server)
+    server.deny("namespaces")
+    ran = trainform("facts", "pull", "--without", "Namespace", "--namespace", "ml", "--namespace", "vision")
+    assert (ran.code, ran.err) == (0, "")
+    told = 'note: nothing was found in namespace "vision"; --without Namespace leaves open whether it exists\n'
+    assert told in ran.out
+    assert ran.out.count("nothing was found") == 1
+
+
 def test_versions_are_compared_with_what_the_environment_says(server, repository, trainform):
     cluster(server)
     ran = trainform("facts", "pull")

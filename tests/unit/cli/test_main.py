@@ -15,6 +15,7 @@ import pytest
 
 import trainform as package
 from benchmarks.generate import TORCH, Job, runtime_text
+from support.repositories import Repository, environment
 from trainform import __version__
 from trainform.cli import main as entry
 from trainform.cli.app import COMMANDS
@@ -308,3 +309,26 @@ def test_an_interrupted_prompt_ends_with_130(trainform, monkeypatch):
 
     monkeypatch.setattr("trainform.cli.app.app.main", interrupted)
     assert trainform("render").code == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("status", "name one of lab, prod with --env"),
+        ("facts pull", "name one of lab, prod with --env"),
+        ("diff --live", "name one of lab, prod with --env"),
+        ("run llm", "ml/llm is in 2 environments: lab, prod; choose one with --env"),
+        ("job new another", 'say what runs, such as --command "torchrun train.py"'),
+        ("init new --scheduler kueue", "kueue needs the LocalQueue of the jobs: name it with --queue"),
+        ("init new --secrets sops", "--secrets sops and --recipient belong together"),
+        ("ci", "ci compares with a commit of git, and this is not a git repository"),
+        ("diff", "diff compares with a commit of git, and this is not a git repository"),
+    ],
+)
+def test_an_option_that_is_not_there_is_not_called_invalid(root, trainform, words, told):
+    for name in ("lab", "prod"):
+        Repository(root).write(f"environments/{name}/environment.yaml", environment().replace("prod", name))
+    ran = trainform(*words.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert "Invalid value" not in ran.err

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
-from support.repositories import Repository
+from support.repositories import Repository, environment
 from trainform.io import writer
 from unit.cli.conftest import job
 
@@ -502,3 +503,51 @@ def test_a_watch_without_its_package_says_how_to_install_it(root, trainform, mon
     assert ran.code == 2
     assert ran.err == 'Error: --watch needs the package watchfiles: pip install "trainform[editor]"\n'
     assert not (root / "rendered").exists()
+
+
+@pytest.fixture
+def thirty_jobs(root: Path) -> Path:
+    (root / "jobs" / "llm.yaml").unlink()
+    for number in range(30):
+        (root / "jobs" / f"job-{number:02}.yaml").write_text(job(f"job-{number:02}"))
+    return root
+
+
+def test_of_many_files_the_first_are_named(thirty_jobs, trainform):
+    lines = trainform("render").out.splitlines()
+    last = "wrote rendered/default/ml/job-19/jobset-job-19.yaml"
+    assert lines[19:] == [last, "wrote 10 more files; --verbose names all"]
+    for number in range(21):
+        (thirty_jobs / "jobs" / f"job-{number:02}.yaml").unlink()
+    ran = trainform("render")
+    assert ran.out.count("removed rendered/") == 20
+    assert "\nremoved 1 more file; --verbose names all\n" in ran.out
+
+
+def test_verbose_names_every_file(thirty_jobs, trainform):
+    ran = trainform("render", "--verbose")
+    assert ran.out.count("wrote rendered/") == len(ran.out.splitlines()) == 30
+
+
+def test_the_first_environment_takes_the_place_of_the_one_called_default(root, trainform):
+    trainform("render")
+    repository = Repository(root)
+    repository.write("environments/staging/environment.yaml", environment().replace("prod", "staging"))
+    ran = trainform("render")
+    assert (ran.code, ran.out) == (2, "")
+    assert "error TF714: there is no environment 'default' any more, which has 1 job\n" in ran.err
+    file = "environments/default/environment.yaml"
+    assert f"to keep them, write {file} with metadata: {{name: default}}\n" in ran.err
+    repository.write(file, environment().replace("prod", "default"))
+    assert trainform("render").code == 0
+    assert (root / JOBSET).exists()
+
+
+def test_the_last_job_of_an_environment_that_stays_may_have_gone_by_mistake(root, trainform):
+    trainform("render")
+    Repository(root).write("environments/default/environment.yaml", environment().replace("prod", "default"))
+    (root / "jobs" / "llm.yaml").unlink()
+    ran = trainform("render")
+    assert ran.code == 2
+    assert "no TrainJob is left for environment 'default', which has 1 job" in ran.err
+    assert "otherwise find out where its TrainJobs went\n" in ran.err

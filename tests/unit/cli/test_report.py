@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from unit.cli.conftest import job
@@ -13,6 +15,14 @@ def test_the_page_goes_to_stdout_or_a_file(root, trainform):
     assert shown.out.startswith("<!doctype html>")
     assert trainform("report", "-o", "fleet.html").out == ""
     assert (root / "fleet.html").read_text() == shown.out
+
+
+def test_a_terminal_is_not_filled_with_html(trainform, monkeypatch):
+    monkeypatch.setattr("trainform.cli.streams.is_terminal", lambda stream: stream is sys.stdout)
+    ran = trainform("report")
+    assert (ran.code, ran.out) == (2, "")
+    assert "write it to a file, as with --output report.html" in ran.err
+    assert trainform("report", "-o", "fleet.html").code == 0
 
 
 def test_without_a_commit_there_is_no_change_set(root, trainform):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -231,6 +232,93 @@ def test_a_connection_that_is_lost_is_told_and_tried_again(running, repository, 
     ran = trainform("status", "--watch")
     note = f"note: the connection was lost, and is tried again: {told}\n"
     assert ran == (0, RUNNING + note + FINISHED, "")
+
+
+LOGIN = Fault(302, kind="page", headers=(("Location", "https://login.example/?state=s3cret"),))
+"""Of a proxy."""
+
+LEADS_ELSEWHERE = (
+    f"the server answered 302 to GET {JOBSETS}, which leads to https://login.example/: a proxy may want you to log in"
+)
+GONE = Fault(404, "the server could not find the requested resource")
+PAGE = Fault(404, kind="page")
+"""Of a gateway that is being restarted."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (LOGIN, LEADS_ELSEWHERE),
+        (PAGE, f"the server answered 404 to GET {JOBSETS}: <html>sign in</html>"),
+        (GONE, GONE.message),
+        (Fault(418, kind="page"), f"the server answered 418 to GET {JOBSETS}: <html>sign in</html>"),
+    ],
+    ids=["redirect", "404 of a gateway", "404", "418"],
+)
+def test_a_refusal_may_pass_too(running, repository, trainform, fault, told):
+    running.fail(f"{JOBSETS}?watch", *[fault] * 3)
+    running.when_watched("jobsets", finish(running, repository))
+    note = f"note: the connection was lost, and is tried again: {told}\n"
+    assert trainform("status", "--watch") == (0, RUNNING + note + FINISHED, "")
+
+
+def test_a_refusal_may_pass_while_everything_is_listed_again(running, repository, trainform):
+    running.fail(f"{JOBSETS}?watch", Fault(410, "too old"))
+    running.when_watched("workloads", lambda: running.fail(JOBSETS, PAGE, LOGIN))
+    running.when_watched("jobsets", finish(running, repository))
+    assert trainform("status", "--watch").code == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (LOGIN, LEADS_ELSEWHERE),
+        (GONE, f"{GONE.message}; see whether JobSet is still installed in this cluster, as jobset.x-k8s.io/v1alpha2"),
+    ],
+    ids=["redirect", "404"],
+)
+def test_a_refusal_that_stays_ends_the_watch(running, repository, trainform, monkeypatch, fault, told):
+    monkeypatch.setattr(watch, "LONGEST_REFUSAL", 0.05)
+    running.fail(f"{JOBSETS}?watch", *[fault] * 1000)
+    ran = trainform("status", "--watch")
+    assert ran.code == 2
+    assert ran.out.startswith(f"{RUNNING}note: the connection was lost, and is tried again: ")
+    assert ran.err == f"Error: {told}\n"
+
+
+def test_without_kueue_jobs_are_followed_all_the_same(running, repository, trainform, monkeypatch):
+    """Somebody removes it while jobs run."""
+    monkeypatch.setattr(watch, "LONGEST_REFUSAL", 0.0)
+    running.put(workload())
+    running.fail("/apis/kueue.x-k8s.io/v1beta2/workloads?watch", GONE)
+
+    def play() -> None:
+        time.sleep(0.3)  # so that the other watch ends first
+        finish(running, repository)()
+
+    running.when_watched("jobsets", play)
+    ran = trainform("status", "--watch")
+    note = "why jobs are queued is not followed: see whether Workload is still installed in this cluster"
+    assert f"note: {note}, as kueue.x-k8s.io/v1beta2\n" in ran.out
+    assert (ran.code, ran.out.endswith("1 job in prod: 1 finished\n")) == (0, True)
+
+
+@pytest.mark.parametrize("fault", [LOGIN, PAGE], ids=["redirect", "404 of a gateway"])
+def test_a_refusal_of_what_a_change_makes_it_ask_ends_nothing(running, repository, trainform, fault):
+    """Here, which pod failed."""
+    repository.write("jobs/more.yaml", job("more"))
+    trainform("render")
+    running.fail("/api/v1/namespaces/ml/pods", fault)
+
+    def play() -> None:
+        running.change(live(repository, "Failed"))
+        running.change(live(repository, "Completed", name="more"))
+
+    running.when_watched("jobsets", play)
+    ran = trainform("status", "--watch")
+    assert ran.code == 1
+    assert "note: not everything is known: " in ran.out
+    assert "ml/more: not created → finished\n" in ran.out
 
 
 @pytest.mark.parametrize("event", ['{"type": "SYNC"}', '{"type": "ADDED"}', '{"type": "ADDED", "object": 3}', "{}"])

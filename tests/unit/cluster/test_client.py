@@ -258,11 +258,41 @@ def test_a_kubeconfig_that_is_named_but_not_there(tmp_path):
         pass
 
 
+def two_contexts(server: ApiServer, file: Path, **changes: str) -> str:
+    """A kubeconfig with the contexts `test` and `other`; `changes` are keys of its top."""
+    text = json.loads(server.kubeconfig(file).read_text())
+    text["contexts"].append({**text["contexts"][0], "name": "other"})
+    del text["current-context"]
+    file.write_text(json.dumps({**text, **changes}))
+    return str(file)
+
+
+@pytest.mark.parametrize("current", [{}, {"current-context": "gone"}, {"current-context": "test"}])
+def test_a_context_that_is_named_need_not_be_current(tmp_path, server, current):
+    with connected(Login(two_contexts(server, tmp_path / "config", **current), "other")) as found:
+        assert found.context == "other"
+        assert found.client.get("/version")
+
+
+@pytest.mark.parametrize(
+    ("current", "context", "told"),
+    [
+        ({}, "", "no context is current: name one with --context; known: test, other"),
+        ({"current-context": "gone"}, "", 'no context "gone": known: test, other'),
+        ({"current-context": "test"}, "tset", 'no context "tset": did you mean "test"\\?'),
+    ],
+)
+def test_a_context_that_is_not_there_is_told_with_those_that_are(tmp_path, server, current, context, told):
+    file = two_contexts(server, tmp_path / "config", **current)
+    with pytest.raises(NotLoggedIn, match=f"^{file}: {told}$"), connected(Login(file, context)):
+        pass
+
+
 def test_a_server_that_is_not_there(tmp_path, server, monkeypatch):
     server.address = "http://127.0.0.1:1"
     with connected(Login(str(server.kubeconfig(tmp_path / "config")))) as found:
         found.client._pause = lambda seconds: None
-        with pytest.raises(Unreachable, match="the host cannot be reached, or refused the connection"):
+        with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:1 cannot be reached, or refused the connection"):
             found.client.get("/version")
 
 

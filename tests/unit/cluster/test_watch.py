@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from trainform.cluster import ClusterError, NotAllowed, OutOfTime
+from trainform.cluster import ClusterError, NotAllowed, NotFound, OutOfTime, Rejected
 from trainform.cluster.client import LONGEST_PAUSE, ApiAnswer, ApiRequest, ApiStream, Broken, Client
 from trainform.cluster.deadline import Deadline
 from trainform.cluster.resource import ApiResource
@@ -137,6 +137,32 @@ def test_what_another_attempt_does_not_mend_ends_the_watch():
     refusal = ApiStream(403, {}, iter([b'{"message": ""}']), lambda: None)
     with pytest.raises(NotAllowed):
         followed(Server(refusal))
+
+
+def refusal(status: int = 404) -> ApiStream:
+    return ApiStream(status, {}, iter([b"<html>"]), lambda: None)
+
+
+def minutes(*streams: Sequence[dict] | Exception | ApiStream) -> list[News]:
+    """What is told where a minute lies between the requests."""
+    server = Server(*streams)
+    return followed(server, clock=lambda: 60.0 * len(server.asked))
+
+
+@pytest.mark.parametrize("status", [302, 404, 418, 501])
+def test_a_refusal_is_tried_again_for_five_minutes(status):
+    told = minutes(*[refusal(status) for _ in range(5)])
+    assert [type(each) for each in told] == [BrokenOff] * 5
+    with pytest.raises((NotFound, Rejected)):
+        minutes(*[refusal(status) for _ in range(6)])
+
+
+@pytest.mark.parametrize(
+    "between", [[], [GONE], Broken("closed"), refusal(503)], ids=["stream", "too old", "closed", "503"]
+)
+def test_five_minutes_are_of_refusals_in_a_row(between):
+    """Whoever answers in between, or not at all: it is not the same refusal that stays."""
+    minutes(*[refusal() for _ in range(5)], between, *[refusal() for _ in range(4)])
 
 
 def test_a_connection_without_streams():

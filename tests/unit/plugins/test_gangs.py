@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+import yaml
 
 from support.scheduling import codes, compiled, objects, pods_of, step, the
 
@@ -17,6 +19,7 @@ LEAST_SUBGROUPS = "kai.scheduler/batch-min-member"
 GROUPS = "yunikorn.apache.org/task-groups"
 PARAMETERS = "yunikorn.apache.org/schedulingPolicyParameters"
 READY, COMPLETE = "Ready", "Complete"
+SCHEDULERS = ["coscheduling", "volcano", "kai", "yunikorn"]
 IN_ORDER = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
 
 
@@ -74,12 +77,49 @@ def test_kais_other_remedy_is_for_steps_that_wait_until_others_are_ready(status)
 
 
 @pytest.mark.parametrize("status", [READY, COMPLETE])
-@pytest.mark.parametrize("scheduler", ["coscheduling", "volcano", "kai", "yunikorn"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_the_remedy_of_the_hint_cures(scheduler, status):
     hint = the(compiled(scheduling=gang(scheduler), runtime=with_steps(steps(status))), "TF361")["hint"]
     assert "perStage: true" in hint
     result = compiled(scheduling=gang(scheduler, perStage=True), runtime=with_steps(steps(status)))
     assert "TF361" not in codes(result, "warning")
+
+
+def launching(hint: str = "", policy: Tree | None = None, **spec: Any) -> Tree:
+    """The runtime of an MPI job whose launcher comes first and waits for nobody, or as a hint says."""
+    jobs = [step("launcher", trainer=True), step("node")]
+    if wanted := re.search(r"write dependsOn: (\[.*?\]) in launcher", hint):
+        jobs[0]["dependsOn"] = yaml.safe_load(wanted[1])
+    if "list node before launcher" in hint:
+        jobs.reverse()
+    if "readiness probe" in hint:
+        (container,) = jobs[0]["template"]["spec"]["template"]["spec"]["containers"]
+        container["readinessProbe"] = {"tcpSocket": {"port": 2222}}
+    return {"mlPolicy": {"numNodes": 1, "mpi": {}}, **with_steps(jobs, policy, **spec)}
+
+
+def asked(hint: str) -> Tree:
+    """What a hint says to write in the Environment."""
+    wanted = re.search(r"write scheduling.gang: (\{.*?\}) in the Environment", hint)
+    return {"gang": yaml.safe_load(wanted[1])} if wanted else {}
+
+
+@pytest.mark.parametrize("order", [{}, IN_ORDER], ids=["at once", "in order"])
+@pytest.mark.parametrize("chosen", [{}, *map(gang, SCHEDULERS), *(gang(each, perStage=True) for each in SCHEDULERS)])
+def test_a_launcher_waits_as_its_hint_says_whatever_the_gang(chosen, order):
+    hint = the(compiled(scheduling=chosen, runtime=launching(**order)), "TF611")["hint"]
+    cured = compiled(scheduling=asked(hint) or chosen, runtime=launching(hint, **order))
+    assert not {"TF611", "TF361"} & {*codes(cured, "warning")}
+    assert codes(cured, "error") == codes(compiled(scheduling=chosen, runtime=launching(**order)), "error")
+    assert ("perStage" in hint) == ("perStage" not in str(chosen) and chosen != {})
+
+
+@pytest.mark.parametrize("policy", ["coscheduling", "volcano"])
+def test_a_launcher_waits_as_its_hint_says_in_a_gang_of_the_runtime(policy):
+    hint = the(compiled(scheduling={}, runtime=launching(policy={policy: {}})), "TF611")["hint"]
+    assert asked(hint) == gang(policy, perStage=True)
+    cured = compiled(scheduling=asked(hint), runtime=launching(hint, {policy: {}}))
+    assert not {"TF611", "TF361"} & {*codes(cured, "error", "warning")}
 
 
 def test_a_patch_that_removes_the_dependency_cures_too():

@@ -506,7 +506,7 @@ def test_a_sweep_of_ten_thousand_jobs_takes_no_longer_for_each():
 
 
 def news(now: Diff, earlier: Diff | None) -> str:
-    return render_news(now, earlier, "HEAD", colour=False)
+    return render_news(now, earlier, "HEAD", colour=False, brief=True)
 
 
 def test_news_are_the_jobs_that_change_otherwise_than_before():
@@ -536,3 +536,37 @@ def test_a_cause_of_jobs_being_behind_is_news_once():
     assert "runtime torch changed" in news(one, Diff())
     more = Diff([behind("a"), restart(reason())], behind=one.behind)
     assert "runtime torch changed" not in news(more, one)
+
+
+def two_thousand(*, alike: bool = True) -> Diff:
+    reasons = [reason(named="spec.field" if alike else f"spec.field{number}") for number in range(2000)]
+    return Diff([restart(each, name=f"job-{number:04}") for number, each in enumerate(reasons)])
+
+
+def test_news_of_many_jobs_that_change_no_more_fit_on_a_screen():
+    """As after a commit, or in another branch."""
+    told = news(Diff(), two_thousand()).splitlines()
+    assert told[0] == "ml/job-0000 is as in HEAD"
+    assert told[19:] == ["ml/job-0019 is as in HEAD", "and 1980 more jobs", "", "no job changes"]
+
+
+def test_news_of_many_jobs_that_change_alike_name_the_first():
+    told = news(two_thousand(), Diff())
+    assert "ml/job-0019 and 1980 more\n" in told
+    assert len(told.splitlines()) < 15
+    assert told.endswith("\n\n2000 jobs restart\n")
+
+
+def test_news_of_many_jobs_that_each_change_in_their_own_way_fit_on_a_screen():
+    told = news(two_thousand(alike=False), Diff())
+    assert 20 < len(told.splitlines()) < 40
+    shown = told.count("restart        ml/job-")
+    assert f"\n\nand {2000 - shown} more jobs: `trainform diff` shows all\n\n2000 jobs restart\n" in told
+
+
+@pytest.mark.parametrize("now", [Diff(), two_thousand(), two_thousand(alike=False)], ids=["none", "alike", "each"])
+def test_news_can_be_told_in_full(now):
+    earlier = Diff() if now.jobs else two_thousand()
+    told = render_news(now, earlier, "HEAD", colour=False, brief=False)
+    assert all(f"ml/job-{number:04}" in told for number in range(2000))
+    assert " more" not in told

@@ -594,6 +594,8 @@ def test_an_element_stands_for_all_fields_below_it(asked: str, size: int) -> Non
         ("containers[nod].image", 'did you mean "containers[node].image"?'),
         ("spec.suspended", 'did you mean "spec.suspend"?'),
         ("zzzz", "the objects are PodGroup/llm, JobSet/llm"),
+        ("resourcesPerNode.limit", "no rendered field is called"),
+        ("zzzz", "without FIELD, all fields are shown, each with the line that set it"),
         ("", "fits 2 fields"),
     ],
 )
@@ -601,6 +603,25 @@ def test_a_field_that_fits_none_or_several_is_an_error_that_helps(asked: str, to
     with pytest.raises(FieldError) as error:
         find(list(whole().values()), asked)
     assert told in str(error.value)
+
+
+REPLICATED = "spec.replicatedJobs[node].template.spec"
+
+
+@pytest.mark.parametrize("asked", ["numNodes", "trainer.numNodes", "spec.trainer.numNodes"])
+def test_a_key_of_the_trainjob_leads_to_the_fields_that_it_sets(asked: str) -> None:
+    with pytest.raises(FieldError) as error:
+        find(list(whole().values()), asked)
+    listed = "".join(f"\n  JobSet/llm:{REPLICATED}.{name}" for name in ("parallelism", "completions"))
+    assert f'"{asked}" is a key of the TrainJob, and FIELD is a rendered field; it sets:' in str(error.value)
+    assert listed in str(error.value)
+    assert not error.value.is_ambiguous
+
+
+def test_a_key_of_the_trainjob_stands_for_all_that_is_below_it() -> None:
+    with pytest.raises(FieldError) as error:
+        find(list(whole().values()), "resourcesPerNode")
+    assert f"\n  JobSet/llm:{REPLICATED}.template.spec.containers[node].resources." in str(error.value)
 
 
 # Text

@@ -24,7 +24,7 @@ JOBS = [("prod", "ml", "a"), ("prod", "ml", "b")]
 def test_each_cause_names_the_command_that_renders_its_jobs(kind, what, command):
     [told] = behind_diagnostics({Cause(kind, what, "why"): JOBS})
     assert (told.code, told.severity) == ("TF715", "info")
-    assert told.hint == f"they do not change until you run `{command}`; add --dry-run to preview"
+    assert told.hint == f"nothing changes until you run `{command}`; add --dry-run to preview"
     assert told.message.startswith("2 jobs")
 
 

@@ -126,7 +126,7 @@ class PullRequest(NamedTuple):
 
 
 def _read(root: str, base: str, env: tuple[str, ...], workers: int) -> PullRequest:
-    from trainform.io.git import GitError
+    from trainform.io.git import GitError, NoRepository
     from trainform.io.lock import exclusive
     from trainform.workspace.diff.difference import diff as compare
     from trainform.workspace.discovery import discover
@@ -139,6 +139,9 @@ def _read(root: str, base: str, env: tuple[str, ...], workers: int) -> PullReque
             commit = _commit(root, base)
             compared = compare(workspace.repository, workspace.problems, commit or base, env, cached=False)
         except GitError as error:
+            source = click.get_current_context().get_parameter_source("base")
+            if isinstance(error, NoRepository) and source is click.core.ParameterSource.DEFAULT:
+                raise click.ClickException(f"ci compares with a commit of git, and {error}") from error
             raise click.BadParameter(str(error), param_hint="--base") from error
         except OSError as error:
             raise click.ClickException(f"{error.filename}: {error.strerror or error}") from error

@@ -128,18 +128,18 @@ def _choice(question: str, choices: Iterable[str], default: str) -> str:
 
 
 def _chosen(given: dict[str, Any], place: Site) -> Choices:
-    """The choices. Raises BadParameter for those that cannot be."""
+    """The choices. Raises UsageError for those that cannot be."""
     from trainform.workspace.bootstrap.choices import Choices
 
     _check_name("--env", given["environment"])
     if given["queue"]:
         _check_name("--queue", given["queue"])
     elif given["scheduler"] == "kueue":
-        raise click.BadParameter("kueue needs the LocalQueue of the jobs", param_hint="--queue")
+        raise click.UsageError("kueue needs the LocalQueue of the jobs: name it with --queue")
     if given["queue"] and given["scheduler"] in ("none", "coscheduling"):
         raise click.BadParameter(f"scheduler {given['scheduler']} has no queues", param_hint="--queue")
     if (given["secrets"] == "sops") != bool(given["recipients"]):
-        raise click.BadParameter("--secrets sops and --recipient belong together", param_hint="--recipient")
+        raise click.UsageError("--secrets sops and --recipient belong together")
     if given["secrets"] == "sops" and given["engine"] == "argocd":
         raise click.BadParameter("Argo CD cannot decrypt SOPS files: take another mode", param_hint="--secrets")
     _check_text("--install", given["install"])

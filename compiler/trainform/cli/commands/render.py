@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from trainform.io.repository import Repository
     from trainform.workspace.streams.compile import StreamOutcome
 
-MOST_FILES = 20
-"""Most files named that a commit would lack."""
-
 
 @command()
 @click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete.job)
@@ -134,6 +131,7 @@ def _not_added(repository: Repository) -> int:
     """Name the files that a commit would lack."""
     from trainform.cli.terminal import print_diagnostics, print_line
     from trainform.diagnostics import Diagnostic
+    from trainform.diagnostics.console import MOST_LINES
     from trainform.diagnostics.order import counted
     from trainform.io.git import GitError
     from trainform.workspace.verify.tracked import files_not_added
@@ -146,9 +144,9 @@ def _not_added(repository: Repository) -> int:
     if not missing:
         return OK
     print_line(f"the commit would lack {counted(len(missing), 'file')}; add or remove:", sys.stderr)
-    for file in missing[:MOST_FILES]:
+    for file in missing[:MOST_LINES]:
         print_line(f"  {file}", sys.stderr)
-    if more := missing[MOST_FILES:]:
+    if more := missing[MOST_LINES:]:
         print_line(f"  and {len(more)} more", sys.stderr)
     return DIFFERS
 

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 @command()
-@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Output file. Default: stdout.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Output file. Default: stdout, unless that is a terminal.",
+)
 @click.option("--base", default="HEAD", show_default=True, metavar="REF|DIR", help="The baseline to compare with.")
 @click.option(
     "--live",
@@ -35,12 +41,15 @@ def report(output: str | None, base: str, live: tuple[str, ...], root: str | Non
     The same repository gives the same bytes.
     """
     from trainform.cli.errors import report_failures
+    from trainform.cli.streams import is_terminal
     from trainform.cli.terminal import print_diagnostics
     from trainform.diagnostics.order import folded
     from trainform.review.report.model import Behind, Report, with_live
     from trainform.workspace.discovery import discover
     from trainform.workspace.review.report import gather, one_line, read_statuses
 
+    if output is None and is_terminal(sys.stdout):
+        raise click.UsageError("nobody reads HTML on a terminal: write it to a file, as with --output report.html")
     chosen = chosen_root(root)
     workspace = discover(chosen, env)
     workspace.refuse_sparse_checkout()

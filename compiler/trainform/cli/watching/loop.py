@@ -6,6 +6,7 @@ import gc
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.cli import OK
@@ -42,6 +43,7 @@ def watch_and_render(asked: WatchedRender) -> int:
     need_watchfiles()
     gc.enable()  # it goes on for hours
     command = asked.command(*["--quiet"] * is_quiet(), *["--verbose"] * is_verbose())
+    render_and_tell = partial(one_round, brief=not is_verbose())
     told: Diff | None = None
     for number, moment in enumerate(moments(asked.root)):
         if moment.waits:
@@ -50,7 +52,7 @@ def watch_and_render(asked: WatchedRender) -> int:
         if number:
             _say("")
         try:
-            told = in_new_interpreter(one_round, command, asked.root, asked.environments, told)
+            told = in_new_interpreter(render_and_tell, command, asked.root, asked.environments, told)
         except WorkerDied as error:
             if _is_about_output(error):
                 break

@@ -18,9 +18,9 @@ BASE = "HEAD"
 """What `diff` compares with, too."""
 
 
-def one_round(command: Sequence[str], root: str, env: Sequence[str], told: Diff | None) -> Diff | None:
+def one_round(command: Sequence[str], root: str, env: Sequence[str], told: Diff | None, *, brief: bool) -> Diff | None:
     """Run a command line of `render` and print what it tells; if it wrote, tell what the change does to jobs, except
-    what an earlier round `told`. The diff that is known now; None if none could be made yet."""
+    what an earlier round `told`, and `brief` or in full. The diff that is known now; None if none could be made yet."""
     gc.disable()  # as in `main`
     set_up_streams()
     if run(command) != OK:
@@ -31,7 +31,7 @@ def one_round(command: Sequence[str], root: str, env: Sequence[str], told: Diff 
         nonlocal known
         now = _difference(root, env)
         if now is not None:
-            _print(now, told)
+            _print(now, told, brief=brief)
             known = now
         return OK
 
@@ -58,9 +58,9 @@ def _difference(root: str, env: Sequence[str]) -> Diff | None:
         return None
 
 
-def _print(diff: Diff, told: Diff | None) -> None:
+def _print(diff: Diff, told: Diff | None, *, brief: bool) -> None:
     from trainform.cli.streams import wants_colour
     from trainform.cli.terminal import print_text
     from trainform.review.diff.text import render_news
 
-    print_text(render_news(diff, told, BASE, colour=wants_colour(sys.stdout)))
+    print_text(render_news(diff, told, BASE, colour=wants_colour(sys.stdout), brief=brief))

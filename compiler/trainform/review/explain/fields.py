@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from trainform.diagnostics.suggest import did_you_mean
@@ -51,12 +52,16 @@ def find(fields: Sequence[Field], asked: str) -> Selection:
     here = [each for each in fields if name in ("", each.object)]
     elements = _elements(here)
     wanted = _asked(path)
-    found = [each for each in elements if _fits(wanted, _atoms(each), whole=True)]
-    found = found or [each for each in elements if wanted and _fits(wanted, _atoms(each))]
+    atoms = [_atoms(each.path, each.fields[0].names) for each in elements]
+    found = [each for each, own in zip(elements, atoms, strict=True) if _fits(wanted, own, whole=True)]
+    found = found or [each for each, own in zip(elements, atoms, strict=True) if wanted and _fits(wanted, own)]
     if len(found) == 1:
         return found[0]
-    message = _ambiguous(asked, found) if found else _unknown(path, elements)
-    raise FieldError(message, is_ambiguous=bool(found))
+    if found:
+        raise FieldError(f'"{asked}" fits {len(found)} fields:{_listed(found)}', is_ambiguous=True)
+    if made := _made_from(wanted, here):
+        raise FieldError(f'"{asked}" is a key of the TrainJob, and FIELD is a rendered field; it sets:{_listed(made)}')
+    raise FieldError(_unknown(path, elements))
 
 
 def spelled(selection: Selection) -> str:
@@ -111,12 +116,13 @@ def _asked(path: str) -> list[Atom]:
     return atoms
 
 
-def _atoms(selection: Selection) -> list[Atom]:
-    names = iter(selection.fields[0].names)
+def _atoms(path: Path, names: Iterable[str | None]) -> list[Atom]:
+    """The words of a path whose list entries have these names."""
+    left = iter(names)
     atoms: list[Atom] = []
-    for part in selection.path:
+    for part in path:
         if isinstance(part, int):
-            atoms.append(_bracket(str(part), next(names)))
+            atoms.append(_bracket(str(part), next(left)))
         else:
             atoms += [frozenset([word]) for word in part.split(".") if word]
     return atoms
@@ -133,10 +139,22 @@ def _fits(wanted: Sequence[Atom], atoms: Sequence[Atom], *, whole: bool = False)
     return all(map(frozenset.intersection, wanted, atoms[len(atoms) - len(wanted) :]))
 
 
-def _ambiguous(asked: str, found: Sequence[Selection]) -> str:
-    listed = [f"\n  {each.object}:{spelled(each)}" for each in found[:_LISTED]]
+def _listed(found: Sequence[Selection]) -> str:
+    """Elements, each on a line of its own."""
+    shown = [f"\n  {each.object}:{spelled(each)}" for each in found[:_LISTED]]
     rest = f"\n  … and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return f'"{asked}" fits {len(found)} fields:{"".join(listed)}{rest}'
+    return "".join(shown) + rest
+
+
+def _made_from(wanted: Sequence[Atom], fields: Iterable[Field]) -> list[Selection]:
+    """The fields whose values the TrainJob has, in or below a key that `wanted` matches."""
+    found = []
+    for each in fields:
+        if each.owner.kind == "trainjob" and wanted:
+            keys = (_atoms(each.key[: size + 1], repeat(None)) for size in range(len(each.key)))
+            if any(_fits(wanted, key) for key in keys):
+                found.append(Selection(each.object, each.path, [each]))
+    return found
 
 
 def _unknown(asked: str, elements: Sequence[Selection]) -> str:
@@ -145,7 +163,8 @@ def _unknown(asked: str, elements: Sequence[Selection]) -> str:
     size = len(_words(asked))
     hint = did_you_mean(asked, {*paths, *(".".join(_words(path)[-size:]) for path in paths)} - {""})
     objects = ", ".join(dict.fromkeys(each.object for each in elements))
-    return f'no field is called "{asked}": ' + (hint or f"the objects are {objects}")
+    otherwise = f"the objects are {objects}; without FIELD, all fields are shown, each with the line that set it"
+    return f'no rendered field is called "{asked}": {hint or otherwise}'
 
 
 def _words(path: str) -> list[str]:

@@ -50,7 +50,8 @@ class Override(NamedTuple):
 
 class Field(NamedTuple):
     """One leaf of a rendered object: a scalar, or an empty map or list. `names` holds the name of each list entry on
-    the path, None if it has none. `overrides` are the earlier values, oldest first."""
+    the path, None if it has none. `overrides` are the earlier values, oldest first. `key` is where the owner's document
+    has the value; empty if none has it."""
 
     object: str
     path: Path
@@ -58,6 +59,7 @@ class Field(NamedTuple):
     value: Any
     owner: Owner
     overrides: tuple[Override, ...] = ()
+    key: Path = ()
 
     def to_json(self) -> dict[str, Any]:
         """One entry of an ExplainResult's `fields`."""

@@ -99,7 +99,7 @@ class _History(NamedTuple):
         )
         overrides = (each for each in self._overrides(at, earlier, stated) if each.owner != owner)
         names = tuple(part[0] or None for part in leaf.key if isinstance(part, tuple))
-        return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides))
+        return Field(name, leaf.path, names, leaf.value, owner, tuple(overrides), stated.path if stated else ())
 
     def _stated(self, at: At, step: Assignment) -> Stated | None:
         """The document that has the value, if it was there initially or a plugin copied it."""

@@ -55,5 +55,5 @@ def one_environment(workspace: Workspace) -> EnvironmentInputs:
     found = [each for each in known if not workspace.asked or each.name in workspace.asked]
     if len(found) != 1:
         names = ", ".join(each.name for each in found)
-        raise InvocationError(f"each environment is a cluster of its own: name one of {names}", "--env")
+        raise InvocationError(f"each environment is a cluster of its own: name one of {names} with --env")
     return found[0]

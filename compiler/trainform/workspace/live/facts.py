@@ -11,6 +11,7 @@ from trainform.api.kinds import subject
 from trainform.api.selectors import matches_path
 from trainform.diagnostics import Diagnostic
 from trainform.diagnostics.order import counted, has_errors
+from trainform.diagnostics.suggest import did_you_mean
 from trainform.io.links import located
 from trainform.io.paths import folder_bytes
 from trainform.io.place import file_error, os_error
@@ -117,7 +118,29 @@ def _asked(workspace: Workspace, options: PullOptions) -> tuple[Pulled, LiveFact
             f"the cluster does not allow this user to read {counted(len(live.denied), 'kind')}, so nothing was "
             f"written; a role needs{rules}\n`trainform facts pull --rbac` prints roles; --without leaves out a kind"
         )
+    found.notes += _check_namespaces(options.namespaces, live)
     return found, live
+
+
+def _check_namespaces(asked: Sequence[str], live: LiveFacts) -> list[str]:
+    """Notes about those that have nothing, where the cluster was not asked which there are. Raises InvocationError for
+    those that it does not have: as empty ones, they would remove the facts of a namespace with a similar name."""
+    if live.namespaces is None:
+        used = {text(metadata_of(tree), "namespace") for trees in live.objects.values() for tree in trees}
+        return [
+            f'nothing was found in namespace "{name}"; --without Namespace leaves open whether it exists'
+            for name in asked
+            if name not in used
+        ]
+    missing = [name for name in asked if name not in live.namespaces]
+    if missing:
+        raise InvocationError("; ".join(_no_namespace(name, live.namespaces) for name in missing), "--namespace")
+    return []
+
+
+def _no_namespace(name: str, known: Collection[str]) -> str:
+    hint = did_you_mean(name, known)
+    return f'the cluster has no namespace "{name}"' + (f": {hint}" if hint else "")
 
 
 def _compare(workspace: Workspace, live: LiveFacts, found: Pulled) -> None:

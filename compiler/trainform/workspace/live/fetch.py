@@ -26,7 +26,8 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/{0}/deployments/{1}"
 @dataclass(slots=True)
 class LiveFacts:
     """Live objects by kind of fact, the kinds that are not installed, versions by their key in `spec.cluster` (only
-    those that are known), and rights that are missing."""
+    those that are known), and rights that are missing. `namespaces` are all that the cluster has, except those that are
+    being deleted; None if it was not asked."""
 
     objects: dict[str, list[Tree]] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
@@ -34,6 +35,7 @@ class LiveFacts:
     configuration: str = ""
     """Kueue's own configuration as text, empty if it is not known."""
     denied: list[AccessRule] = field(default_factory=list)
+    namespaces: frozenset[str] | None = None
 
 
 def fetch(client: Client, without: Collection[str], namespaces: Sequence[str]) -> LiveFacts:
@@ -61,18 +63,23 @@ def _fetch_kind(client: Client, served: Served, kind: str, namespaces: Sequence[
     except NotAllowed:
         found.denied += list_rules(kind, namespaces)
         return
+    if kind == "Namespace":
+        found.namespaces = frozenset(name_of(tree) for tree in objects if not _is_leaving(tree))
     found.objects[kind] = [tree for tree in objects if _counts(tree, kind, namespaces)]
 
 
 def _counts(tree: Tree, kind: str, namespaces: Sequence[str]) -> bool:
     """Whether an object stays, and lies where jobs may be."""
-    metadata = metadata_of(tree)
-    if metadata.get("deletionTimestamp"):
+    if _is_leaving(tree):
         return False
-    place = name_of(tree) if kind == "Namespace" else text(metadata, "namespace")
+    place = name_of(tree) if kind == "Namespace" else text(metadata_of(tree), "namespace")
     if kind != "Namespace" and kind not in NAMESPACED_FACTS:
         return True
     return place in namespaces if namespaces else not place.startswith(SYSTEM)
+
+
+def _is_leaving(tree: Tree) -> bool:
+    return bool(metadata_of(tree).get("deletionTimestamp"))
 
 
 def _fetch_configuration(client: Client, found: LiveFacts) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.cluster import ClusterError, NotAllowed, Unreachable
+from trainform.cluster import MAY_PASS, ClusterError, NotAllowed, NotFound
 from trainform.cluster.client import MOST_OBJECTS
 from trainform.cluster.served import Served
 from trainform.cluster.watch import BrokenOff, Changed, Listed, WatchSource
@@ -88,7 +88,7 @@ class Standing:
         else:
             try:
                 self._store(source, news)
-            except Unreachable as error:
+            except MAY_PASS as error:
                 self._troubles[source] = f"not everything is known: {error}"
 
     def _store(self, source: WatchSource, news: Listed | Changed) -> None:
@@ -157,18 +157,22 @@ class _Look:
         try:
             return workloads_by_jobset(self._listed(WORKLOAD, "Workload"))
         except NotAllowed:
-            self._note("why jobs are queued is not known", STATUS_RULES[1])
+            self._lacks("why jobs are queued is not known", STATUS_RULES[1])
             return {}
 
     def tell_denied(self, source: WatchSource, error: ClusterError) -> None:
         """A watch is over. Raises the error if jobs cannot be followed without it."""
+        kind = source.resource.kind
         jobsets, workloads = (rule for rule in WATCH_RULES if rule.verb == "watch")
-        if source.resource.kind == "Workload" and isinstance(error, NotAllowed):
-            self._note("why jobs are queued is not followed", workloads)
-        elif isinstance(error, NotAllowed):
-            raise ClusterError(f"{error}; a role needs {jobsets}") from error
+        if isinstance(error, NotAllowed):
+            cure = f"a role needs {workloads if kind == 'Workload' else jobsets}"
+        elif isinstance(error, NotFound):
+            cure = f"see whether {kind} is still installed in this cluster, as {source.resource.version}"
         else:
             raise error
+        if kind != "Workload":
+            raise ClusterError(f"{error}; {cure}") from error
+        self._note("why jobs are queued is not followed", cure)
 
     def failed_pod(self, namespace: str, jobset: str) -> FailedPod | None:
         pods = self._served.find(("v1",), "Pod")
@@ -177,7 +181,7 @@ class _Look:
         try:
             found = first_failed(self._client.listed(pods, namespace, labelSelector=f"{LABEL_OF_PODS}={jobset}"))
         except NotAllowed:
-            self._note("which pods failed is not known", STATUS_RULES[2])
+            self._lacks("which pods failed is not known", STATUS_RULES[2])
             return None
         if found is None:
             return None
@@ -185,14 +189,17 @@ class _Look:
         try:
             log = self._client.log(pods.path(namespace, found.name), **query)
         except NotAllowed:
-            self._note("logs cannot be read", STATUS_RULES[3])
+            self._lacks("logs cannot be read", STATUS_RULES[3])
             return found
         except ClusterError:
             return found  # the log is gone with its node
         return found._replace(log=tuple(log.splitlines()[-LINES:]))
 
-    def _note(self, what: str, rule: AccessRule) -> None:
-        told = f"{what}: a role needs {rule}"
+    def _lacks(self, what: str, rule: AccessRule) -> None:
+        self._note(what, f"a role needs {rule}")
+
+    def _note(self, what: str, cure: str) -> None:
+        told = f"{what}: {cure}"
         if told not in self.notes:
             self.notes.append(told)
 

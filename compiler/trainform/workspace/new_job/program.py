@@ -63,7 +63,7 @@ def new_job(root: str, wanted: NewJob) -> Bootstrap:
         command = command or [*RUNNERS.get(framework, ["python"]), SCRIPT]
         patch, generator = _item(carried.patch), emit(carried.generator)
     if not command:
-        raise InvocationError("say what runs", "--command")
+        raise InvocationError('say what runs, such as --command "torchrun train.py"')
     values = wanted._asdict() | {
         "kind": runtime["kind"],
         "queue": _quoted(wanted.queue) if wanted.queue else "",
