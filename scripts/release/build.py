@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from release.archives import members
-from release.source import Source, export
+from release.source import Source, export, unpack
 
 URL_VARIABLE = "TRAINFORM_PROJECT_URL"
 """What hatch_build.py reads."""
@@ -49,7 +49,8 @@ def build_by_way_of_the_sdist(source: Source, around: Surroundings, work: Path) 
     """The sdist, and the wheel that is built from it, as distributions do: without knowing the project's address."""
     tree, out = _tree(source, around, work)
     _hatchling(source, around, tree, out, "sdist")
-    shutil.unpack_archive(_only(out, "*.tar.gz"), tree.parent / "unpacked", filter="data")
+    with tarfile.open(_only(out, "*.tar.gz")) as archive:
+        unpack(archive, tree.parent / "unpacked")
     unpacked = _only(tree.parent / "unpacked", "*")
     _hatchling(source._replace(url=""), around, unpacked, out, "wheel")
     return _built(out)

@@ -88,7 +88,13 @@ def export(source: Source, folder: Path) -> None:
     command = ["git", "archive", "--format=tar", source.commit]
     ran = subprocess.run(command, cwd=source.root, capture_output=True, check=True)
     with tarfile.open(fileobj=io.BytesIO(ran.stdout)) as archive:
-        archive.extractall(folder, filter="data")
+        unpack(archive, folder)
+
+
+def unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack an archive of our own. Until 3.11.3, Python knows no filters."""
+    archive.extraction_filter = getattr(tarfile, "data_filter", None)
+    archive.extractall(folder)
 
 
 def git(root: Path, *arguments: str) -> str:

