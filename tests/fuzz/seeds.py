@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -51,14 +52,17 @@ def _golden() -> dict[str, Path]:
 
 @cache
 def _own() -> Files:
-    return {path: entry for path, entry in _read(PROJECT).items() if path.split("/")[0] in OWN}
+    return _read(PROJECT, only=OWN)
 
 
-def _read(root: Path) -> Files:
+def _read(root: Path, only: Collection[str] = ()) -> Files:
+    """The files below `root`, outside of folders that are not ours. `only`: at the top, only these; files of a test
+    run come and go beside them."""
     files = {}
     for above, folders, names in os.walk(root):
         if Path(above) == root:
             folders[:] = [name for name in folders if name in OWN]
+            names[:] = [name for name in names if name in (only or names)]
         for name in names:
             path = Path(above, name)
             files[path.relative_to(root).as_posix()] = Entry(text=path.read_text(errors="surrogateescape"))

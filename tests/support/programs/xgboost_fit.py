@@ -18,3 +18,5 @@ with collective.CommunicatorContext(dmlc_tracker_uri=host, dmlc_tracker_port=por
     model = xgboost.train({"tree_method": "hist", "nthread": 1}, xgboost.DMatrix(rows, rows.sum(1)), 5)
     count = collective.get_world_size()
     print(f"worker {collective.get_rank()} of {count}: {model.num_boosted_rounds()} rounds", flush=True)
+if task == "0":
+    tracker.wait_for()  # the others still say goodbye to it

@@ -74,7 +74,6 @@ def _notes(repository: Repository, start: Baseline, scope: ChangeScope) -> Itera
 
 def _difference(tree: WorkingTree) -> Diff:
     jobs = [job for job in _candidates(tree) if tree.is_known(job)]
-    known = set(jobs)
     pricings = _pricings(tree)
     found = Diff(costs={name: CostBalance(pricing.currency) for name, pricing in pricings.items()})
     for job, one, asks, costs in compared(tree, jobs, pricings):
@@ -84,8 +83,9 @@ def _difference(tree: WorkingTree) -> Diff:
             found.add(job[0], (None, asks[0]), costs and JobCosts(None, costs.before))
     changed = {job.id for job in found.jobs}
     _add_behind(found, changed, tree)
-    others = [job for job in tree.overview.jobs() if tree.concerns(job)]
-    for environment, namespace, ask, jobs_alike in tree.overview.asked([job for job in others if job not in known]):
+    seen = set(jobs)
+    others = [job for job in tree.overview.jobs() if tree.concerns(job) and job not in seen]
+    for environment, namespace, ask, jobs_alike in tree.overview.asked(others):
         found.totals.add(environment, ask, ask, jobs_alike)
         if pricing := pricings.get(environment):
             cost = pricing.hourly(ask.resources, namespace, ask.queue) * jobs_alike
