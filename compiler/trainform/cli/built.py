@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from trainform.cli import FAULTY, OK
@@ -48,16 +48,16 @@ def _print_changes(plan: ChangeSet) -> None:
         lines.append(f"{counted(repinned, 'job')} re-pinned, files unchanged")
     if plan.unchanged or not plan.jobs:
         lines.append(f"{counted(plan.unchanged, 'job')} unchanged")
-    lines += [message(cause, jobs) for cause, jobs in plan.behind.items()]
-    for line in lines:
+    for line in (*lines, *(message(cause, jobs) for cause, jobs in plan.behind.items())):
         print_line(line)
 
 
-def _files(what: str, paths: Iterable[str]) -> list[str]:
+def _files(what: str, paths: Iterable[str]) -> Iterator[str]:
     found = sorted(paths)
-    most = len(found) if is_verbose() else MOST_LINES
-    rest = f"{what} {counted(len(found) - most, 'more file')}; --verbose names all"
-    return [*(f"{what} {path}" for path in found[:most]), *[rest][: len(found[most:])]]
+    shown = found if is_verbose() else found[:MOST_LINES]
+    yield from (f"{what} {path}" for path in shown)
+    if left := len(found) - len(shown):
+        yield f"{what} {counted(left, 'more file')}; --verbose names all"
 
 
 def _print_preview(built: Built) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from trainform.api import read
-from trainform.core.companions import in_order, runtime_of
+from trainform.core.beside.companions import in_order, runtime_of
 from trainform.core.inputs import Input, Inputs
 from trainform.core.provenance import SHIPPED, shown_at
 from trainform.diagnostics import Diagnostic, dotted

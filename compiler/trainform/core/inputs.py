@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from trainform.api import Read, Runtime, TrainJob, read
 from trainform.api.kinds import subject
 from trainform.api.rules import RUNTIME_KINDS
+from trainform.core.beside.companions import in_order, runtime_of
 from trainform.core.beside.placing import Kind, kind_of, provided
 from trainform.core.cluster.facts import MOST_AMOUNTS, Facts, Names, ObjectKey
-from trainform.core.companions import in_order, runtime_of
 from trainform.core.secrets import KeyFiles, is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.diagnostics.order import has_errors

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from trainform.diagnostics import Path
 from trainform.editor.links import kind_of_root
-from trainform.editor.outline import OutlineNode
+from trainform.editor.outline_node import OutlineNode
 from trainform.io.settings import FILE
 from trainform.k8s.fact_kinds import FACT_VERSIONS
 from trainform.k8s.schema.definitions import Schema, definitions

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from trainform.core.resources import gpu_names
 from trainform.editor.links import CLUSTER_WIDE, RUNTIME_KINDS, Thing, kind_of_root, link_of, thing_of
-from trainform.editor.outline import OutlineNode, outline
+from trainform.editor.outline import outline
+from trainform.editor.outline_node import OutlineNode
 from trainform.editor.search import declared, environment_of, files_for, text_of
 from trainform.k8s.tree import Tree, table, tables, text, texts
 

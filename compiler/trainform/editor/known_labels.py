@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainform.api.runtime_rules import STEP_LABEL, SUPPORT_LABEL
-from trainform.core.companions import COMPANION_OF
+from trainform.core.beside.companions import COMPANION_OF
 from trainform.core.gitops import SYNC_OPTIONS, SYNC_WAVE
 from trainform.editor.links import VOLCANO_QUEUE
 from trainform.k8s.labels import KAI_QUEUE_LABEL

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from trainform.core.companions import COMPANION_OF
+from trainform.core.beside.companions import COMPANION_OF
 from trainform.diagnostics import Path
-from trainform.editor.outline import OutlineNode
+from trainform.editor.outline_node import OutlineNode
 from trainform.k8s.fact_kinds import CLUSTER_WIDE_FACTS, KAI_QUEUE, KAI_TOPOLOGY, fact_kind
 from trainform.k8s.labels import KAI_QUEUE_LABEL
 from trainform.k8s.tree import metadata_of, table, text

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from trainform.editor.links import LEVEL, Thing, kind_of_root, links_in, name_node, provided_by
-from trainform.editor.outline import OutlineNode, outline
+from trainform.editor.outline import outline
+from trainform.editor.outline_node import OutlineNode
 from trainform.editor.positions import Span
 
 

@@ -6,7 +6,8 @@ import re
 from typing import Literal, NamedTuple
 
 from trainform.diagnostics import Path, Position
-from trainform.editor.outline import MOST_CHARACTERS, Offset, OutlineNode, Slice, outline, unquoted
+from trainform.editor.outline import MOST_CHARACTERS, outline, unquoted
+from trainform.editor.outline_node import Offset, OutlineNode, Slice
 from trainform.editor.positions import Span, rows
 
 Role = Literal["key", "value", "entry"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from trainform.core.beside.companions import runtime_of
 from trainform.core.beside.placing import kind_of
-from trainform.core.companions import runtime_of
 from trainform.core.secrets import is_key_file
 from trainform.diagnostics import Diagnostic, Position
 from trainform.editor.names import FileNames, names_of

@@ -16,7 +16,7 @@ from trainform.editor.fields import FieldKind, place_in
 from trainform.editor.known import Names
 from trainform.editor.known_labels import ANNOTATIONS, LABELS
 from trainform.editor.links import ANY, chosen_kind, kind_of_root, linked_kinds, matches, thing_of
-from trainform.editor.outline import OutlineNode
+from trainform.editor.outline_node import OutlineNode
 from trainform.editor.place import Cursor, cursor_at
 from trainform.editor.search import environment_of
 

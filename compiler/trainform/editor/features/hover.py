@@ -27,7 +27,7 @@ from trainform.review.explain.fields import Selection, spelled, variable_of
 
 if TYPE_CHECKING:
     from trainform.diagnostics import Position
-    from trainform.editor.outline import OutlineNode
+    from trainform.editor.outline_node import OutlineNode
     from trainform.editor.positions import Span
     from trainform.editor.snapshot import JobEntry, JobInEditor, RepositorySnapshot
     from trainform.review.explain.owner import Field, Owner

@@ -13,7 +13,8 @@ from trainform.core.beside.placing import kind_of
 from trainform.editor.at_hand import jobs_at
 from trainform.editor.features.edits import TextEdit, applied
 from trainform.editor.links import kind_of_root, name_node, thing_of
-from trainform.editor.outline import OutlineNode, outline
+from trainform.editor.outline import outline
+from trainform.editor.outline_node import OutlineNode
 from trainform.editor.place import Cursor, cursor_at
 from trainform.editor.positions import Lines
 from trainform.editor.search import environment_of, lines_of, text_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from trainform.editor.links import thing_of
-from trainform.editor.outline import OutlineNode, Shape, outline
+from trainform.editor.outline import outline
+from trainform.editor.outline_node import OutlineNode, Shape
 from trainform.editor.positions import Span
 from trainform.editor.search import text_of
 from trainform.editor.snapshot import RepositorySnapshot

@@ -19,7 +19,7 @@ from trainform.editor.features.inlay import inlay_hints
 from trainform.editor.features.navigation import definition, references
 from trainform.editor.features.rename import RenameRefused, renamable, rename
 from trainform.editor.features.symbols import Symbol, symbols
-from trainform.editor.outline import Shape
+from trainform.editor.outline_node import Shape
 from trainform.editor.positions import Lines, Place16, Span
 from trainform.editor.protocol.previews import Previews
 from trainform.editor.protocol.uris import folder_of, uri_of

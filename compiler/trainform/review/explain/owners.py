@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from trainform.core.companions import KINDS, runtime_of
+from trainform.core.beside.companions import KINDS, runtime_of
 from trainform.core.provenance import SHIPPED
 from trainform.k8s.defaults import admit
 from trainform.k8s.tree import Tree, object_name

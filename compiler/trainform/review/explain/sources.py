@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from trainform.core.companions import own_names, runtime_of
+from trainform.core.beside.companions import own_names, runtime_of
 from trainform.k8s.tree import object_name, value_at
 from trainform.review.explain.leaves import leaves, node_below, node_of, same
 from trainform.review.explain.owner import Owner

@@ -119,7 +119,7 @@ def _documents(settings: Settings, files: Iterable[tuple[str, bytes]]) -> _Docum
 
 
 def _key(tree: dict[str, Any]) -> tuple[str, str]:
-    from trainform.core.companions import runtime_of
+    from trainform.core.beside.companions import runtime_of
 
     if runtime := runtime_of(tree):
         return COMPANION, runtime
